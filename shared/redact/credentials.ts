@@ -63,9 +63,9 @@ function jsonIn(hit: RegExpExecArray): Span | null {
   return isToken(json, ownJson) ? [hit.index, hit.index + end] : null
 }
 const ownJson = /^(?:eyJ|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K)/
-/** The other beginnings have a first key of other signs than letters, or a list around, and must hold JSON as they are. */
+/** The other beginnings have a first key that begins with no letter, and must hold JSON as they are. */
 const anyCase = /^e(?:yj|ya|w)/i
-const startOfJson = /^\[?\{\s*"[^"]*(?:"\s*:|$)/
+const startOfJson = /^\{\s*"[^"]*(?:"\s*:|$)/
 
 /** Whether Base64 holds text, but for its last characters: it may have been cut. */
 function isText(base64: string): boolean {
@@ -108,7 +108,7 @@ export const credentials: PersonalClass[] = [
     name: 'JWT',
     marks: mark.credential,
     pattern: new RegExp(
-      String.raw`(?:ey[I-L]|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K|W3s[iK])(?<=${wordStart}[eW]...?)[\w-]{5,}(?:=+|([+/][\w+/-]*={0,2}))?(?:\.{1,2}[\w-]+){0,4}`,
+      String.raw`(?:ey[I-L]|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K)(?<=${wordStart}e...?)[\w-]{5,}(?:=+|([+/][\w+/-]*={0,2}))?(?:\.{1,2}[\w-]+){0,4}`,
       'gi',
     ),
     part: jsonIn,

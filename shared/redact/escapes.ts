@@ -42,7 +42,8 @@ const ofHtml = String.raw`&(?:amp;){0,9}(?:#\d{2,7}|#[xX]${hex}{2,6}|nbsp|thinsp
 /** A blank of a form beside a sign: `%22a%22%3A+%22b%22`. */
 const ofForm = String.raw`\+(?=%(?:25)*(?:3[ADad]|2[27]))|(?<=%(?:25)*(?:3[ADad]|2[Cc]))\+(?!\d)`
 /** A quotation mark within those of a shell. */
-const ofShell = String.raw`'\\''|'"'"'`
+export const shellQuote = `'"'"'`
+const ofShell = String.raw`'\\''|${shellQuote}`
 
 /** What may pass for a character of ASCII, and what is not seen: spaces, dashes, digits, forms by width and by style. */
 const alike = String.raw`(?![\0-\x7f])[\p{Zs}\p{Pd}\p{Nd}\p{No}\p{Default_Ignorable_Code_Point}\p{Cf}\u00ab\u00bb\u2018-\u201f\u2024\u2044\u2060-\u206f\u2212\u2215\u2236\u3002\ufe50-\ufe6b\uff01-\uff61\u{1d400}-\u{1d7ff}]`
@@ -145,11 +146,16 @@ function digitOf(code: number): number {
 /** An escape may be one of an escape, `%5Cu0040`. */
 const mostPasses = 4
 
+/** Whether the text may have escapes, also such of one character for another. */
+export function hasEscapes(text: string): boolean {
+  return /[%\\\u001b]/.test(text) || unmarked.test(text) || text.includes(shellQuote) || hasAlike(text)
+}
+
 /** @returns the text decoded once, and as long as that changes it, once more; empty when it has no escapes */
 export function decodings(source: string): Decoding[] {
   const passes: Decoding[] = []
   for (let text = source; passes.length < mostPasses; text = passes.at(-1)!.text) {
-    if (passes.length > 0 && !/[%\\\u001b]/.test(text) && !unmarked.test(text)) break
+    if (passes.length > 0 && !hasEscapes(text)) break
     const pass = decoding(text)
     if (pass.text === text) break
     passes.push(pass)

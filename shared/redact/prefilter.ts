@@ -3,7 +3,7 @@
  * over the characters; two plain patterns find those that no single character shows.
  */
 
-import { hasAlike, unmarked } from './escapes.ts'
+import { hasAlike, shellQuote, unmarked } from './escapes.ts'
 import { keyForm, refreshPrefix } from './key-forms.ts'
 
 /** One bit for each. */
@@ -52,7 +52,7 @@ const cardStart =
 const ibanStart =
   /[A-Za-z][A-Za-z]\d\d(?<=(?:^|[^A-Za-z0-9]|%[0-9A-F]{2}|\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|[Ii][Bb][Aa][Nn])....)[A-Za-z0-9\t +%./_\u00b7\u00a0-]{11}/
 const credentialStart = new RegExp(
-  String.raw`ey(?:[i-l][\w-]{5}|a[gi][\w-]{8})|w3s[ik][\w-]{8}|ew(?:o[gij]|k[ij]|0k)[\w-]{8}|bearer|basic|${keyForm}`,
+  String.raw`ey(?:[i-l][\w-]{5}|a[gi][\w-]{8})|ew(?:o[gij]|k[ij]|0k)[\w-]{8}|bearer|basic|${keyForm}`,
   'i',
 )
 const statementWord =
@@ -134,10 +134,13 @@ export function marksOf(text: string): number {
   if (colons >= 6) marks |= mark.colons
   if ((colons >= 5 && pairsOfColons >= 2) || pairsOfDashes >= 4) marks |= mark.pairs
   if ((marks & rare) !== 0 && unmarked.test(text)) marks |= mark.escape
-  if ((marks & quote) !== 0 && text.includes(`'"'"'`)) marks |= mark.escape
+  if ((marks & quote) !== 0 && text.includes(shellQuote)) marks |= mark.escape
   if (digits >= 7 * digit && length >= 15 && ibanStart.test(text)) marks |= mark.iban
   if (digits >= 13 * digit && cardStart.test(text)) marks |= mark.card
-  if (length >= leastWithoutSign && (credentialStart.test(text) || text.includes(refreshPrefix)))
+  if (
+    length >= leastWithoutSign &&
+    (credentialStart.test(text) || (length >= 24 && text.includes(refreshPrefix)))
+  )
     marks |= mark.credential
   if ((marks & quote) !== 0 && statementWord.test(text)) marks |= mark.statement
   return marks & allMarks

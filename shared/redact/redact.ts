@@ -12,7 +12,7 @@ import { card, iban } from './accounts.ts'
 import { type PersonalClass, replaceSpans, spansIn, united } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
-import { decodings, spansInSource } from './escapes.ts'
+import { decodings, hasEscapes, spansInSource } from './escapes.ts'
 import { field } from './fields.ts'
 import { ipv4, ipv4InHostName } from './ipv4.ts'
 import { ipv6, ipv6InHostName } from './ipv6.ts'
@@ -73,18 +73,24 @@ const mostRounds = 8
 /** Each class is looked for in the text as it is and in the text with its escapes decoded, and what either shows goes. */
 function takeOutAll(text: string, marks: number): string {
   let redacted = text
-  let passes = (marks & mark.escape) === 0 ? [] : decodings(text)
-  const marksDecoded = passes.length === 0 ? 0 : marksOf(passes.at(-1)!.text)
+  let view: ReturnType<typeof viewOf> | null | undefined = (marks & mark.escape) === 0 ? null : undefined
   for (const personal of classes) {
     const spans = isPossible(personal, marks) ? spansIn(personal, redacted) : []
-    if (isPossible(personal, marksDecoded)) {
-      if (passes[0]?.source !== redacted) passes = decodings(redacted)
-      const decoded = passes.at(-1)
-      if (decoded) spans.push(...spansInSource(passes, spansIn(personal, decoded.text)))
+    // Most often all escapes are within such a span.
+    if (view !== null && spans.length > 0 && !hasEscapes(replaceSpans(redacted, spans))) view = null
+    if (view !== null) {
+      if (!view || (view.source !== redacted && isPossible(personal, view.marks))) view = viewOf(redacted)
+      if (isPossible(personal, view.marks))
+        spans.push(...spansInSource(view.passes, spansIn(personal, view.passes.at(-1)!.text)))
     }
     if (spans.length > 0) redacted = replaceSpans(redacted, united(spans))
   }
   return redacted
+}
+
+function viewOf(source: string) {
+  const passes = decodings(source)
+  return { source, passes, marks: passes.length === 0 ? 0 : marksOf(passes.at(-1)!.text) }
 }
 
 function isPossible(personal: PersonalClass, marks: number): boolean {

@@ -755,9 +755,10 @@ const takenOut: Record<string, [string, string][]> = {
     ['Basic%20dG9tOm%2FDgMOAw4A%3D&x', 'Basic%20REDACTED&x'],
   ],
   'JSON in Base64, of any first key': [
-    ...['{"$type":"x1"}', '{"1":"x1yz"}', '{"":"x1yza"}', '{"é":"x1yz"}', '[{"a":"x1"}]', '[{"é":"x"}]'].map(
-      (json): [string, string] => [`x ${Buffer.from(json).toString('base64')}`, 'x REDACTED'],
-    ),
+    ...['{"$type":"x1"}', '{"1":"x1yz"}', '{"":"x1yza"}', '{"é":"x1yz"}'].map((json): [string, string] => [
+      `x ${Buffer.from(json).toString('base64')}`,
+      'x REDACTED',
+    ]),
     ['Basic dG9tOnDDgHNz Basic dG9tOuWvhueggQ==', 'Basic REDACTED Basic REDACTED'],
   ],
   'quotation marks of a shell': [
