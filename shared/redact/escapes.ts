@@ -148,7 +148,7 @@ const mostPasses = 4
 
 /** Whether the text may have escapes, also such of one character for another. */
 export function hasEscapes(text: string): boolean {
-  return /[%\\\u001b]/.test(text) || unmarked.test(text) || text.includes(shellQuote) || hasAlike(text)
+  return /[%\\]|[^ -~]/.test(text) || unmarked.test(text) || text.includes(shellQuote)
 }
 
 /** @returns the text decoded once, and as long as that changes it, once more; empty when it has no escapes */

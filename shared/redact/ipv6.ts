@@ -61,17 +61,11 @@ const inWord = /[A-Za-z0-9.%]/
  * begins an address in use: in SQL, `LIKE '%2001:db8::%'` begins with a wildcard.
  */
 function startOfRun(text: string, at: number): number {
-  let start = at
-  while (start > at - 4 && isHexadecimal(text.charCodeAt(start - 1))) start--
+  const start = at - /[0-9a-f]*$/i.exec(text.slice(Math.max(0, at - 4), at))![0].length
   if (text.charAt(start - 2) === '%' && endsEscape(text, start + 1)) return start + 1
   if (text.charAt(start - 1) !== '%' || at - start < 2) return start
   const isRouted = at - start === 4 && /^2[0-9a-d]/i.test(text.slice(start, at))
   return !isRouted && endsEscape(text, start + 2) ? start + 2 : start
-}
-
-function isHexadecimal(code: number): boolean {
-  const lower = code | 32
-  return (code >= 48 && code <= 57) || (lower >= 97 && lower <= 102)
 }
 
 /**

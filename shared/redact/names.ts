@@ -47,12 +47,6 @@ export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
   id: 'blk block bytes guid id ids lsn nonce offset seq size span trace txn uuid xid',
 }
 
-/** Words that are often run together with those before them: `csrftoken`, `dbpassword`, `clientsecret`. */
-const runTogether = new Map<string, NameKind>([
-  ['passw(?:or)?d|passphrase|secret', 'secret'],
-  ['token|api-?keys?|cookie', 'datum'],
-])
-
 /**
  * `PublicKeyToken=b77a5c561934e089` is a part of the name of a .NET assembly, and anybody's to know; `max_tokens` and the
  * like count.
@@ -71,10 +65,9 @@ const kinds: [RegExp, NameKind][] = [
     ),
     kind,
   ]),
-  ...[...runTogether].map(([ending, kind]): [RegExp, NameKind] => [
-    new RegExp(`(?:${ending})(?:-?\\d{1,3})?$`),
-    kind,
-  ]),
+  // Words that are often run together with those before them: `csrftoken`, `dbpassword`, `clientsecret`.
+  [/(?:passw(?:or)?d|passphrase|secret)(?:-?\d{1,3})?$/, 'secret'],
+  [/(?:token|api-?key|cookie)s?(?:-?\d{1,3})?$/, 'datum'],
 ]
 
 /** The names of lists of addresses, a hop each. */

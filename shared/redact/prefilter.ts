@@ -41,7 +41,7 @@ export const mark = {
 const [digit, inId, joint, quote] = [1 << 14, 1 << 15, 1 << 16, 1 << 17]
 const rare = 1 << 18
 const allMarks = (1 << 14) - 1
-const signs = joint | quote | mark.assignment | mark.at | mark.escape
+const sign = /[^ -~]|["$%'+.:=@\\`-]/
 
 /** Three digits and a dot. */
 const mostOfOctet = 4
@@ -80,7 +80,7 @@ const [before, after] = [1, 9]
 /** A character beyond Latin-1 may pass for another one, which costs only a run of patterns that find nothing. */
 export function marksOf(text: string): number {
   const { length } = text
-  if (length < leastWithoutSign && !hasSign(text)) return 0
+  if (length < leastWithoutSign && !sign.test(text)) return 0
   const bytes = before + length + after <= usual.length ? usual : Buffer.alloc(before + length + after)
   const isAscii = bytes.write(text, before, length + after - 1) === length
   if (!isAscii) bytes.write(text, before, 'latin1')
@@ -148,14 +148,6 @@ export function marksOf(text: string): number {
 
 /** Of a credential, a card or an IBAN. */
 const leastWithoutSign = 10
-
-function hasSign(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code > 127 || (marksByCode[code]! & signs) !== 0) return true
-  }
-  return false
-}
 
 /** A UUID or a hash, all in hexadecimal: logs are full of them. No card and no IBAN of these letters is so long. */
 const lengthsOfIds = new Set([32, 36, 40, 64])

@@ -105,7 +105,7 @@ const few = 32
 
 function redactedText({ kind, personal }: Place, text: string, policy: Policy): string {
   if (personal) return text === '' ? text : replacement
-  if (kind === 'number' && !hasFewDigits(text))
+  if (kind === 'number' && text.replaceAll(/\D/g, '').length > digitsShown)
     return isNumber.test(text) ? String(inPart(Number(text))) : replacement
   return harmless[kind]?.test(text) ? text : policy.redact(text)
 }
@@ -126,9 +126,6 @@ function inPart(value: number): number {
   return Number(value.toPrecision(digitsShown))
 }
 
-function hasFewDigits(text: string): boolean {
-  return text.replaceAll(/\D/g, '').length <= digitsShown
-}
 const isNumber = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
 function mostCounted(name: string, own: NameKind, above: Place | undefined): number {
