@@ -342,7 +342,7 @@ const blockScalar = new RegExp(
 )
 
 /** `203.0.113.7:80, "[2001:db8::1]", unknown`, and `for=_x;proto=https, for=_y`; a name with a sign, but for that of a port, goes on with another value. */
-const hop = String.raw`(?![A-Za-z][\w.-]{0,60}\s?:(?!\d{1,5}(?![\w.])|[\dA-Fa-f]{0,4}:))(?:(?:for|by|host|proto)=)?(?:"[^"\r\n]{0,200}"|'[^'\r\n]{0,200}'|[^\s&;,"'\`<>(){}|\\=]+)(?![^\s&;,"'\`<>(){}|\\]|\s?[:=])`
+const hop = String.raw`(?![A-Za-z][\w.-]{0,60}\s?:(?!\d{1,5}(?![\w.])|[\dA-Fa-f]{0,4}:))(?:(?:for|by|host|proto)=)?(?:""[^"\r\n]{0,200}""|\\{0,31}"[^"\\\r\n]{0,200}\\{0,31}"|'[^'\r\n]{0,200}'|[^\s&;,"'\`<>(){}|\\=]+)(?![^\s&;,"'\`<>(){}|\\]|\s?[:=])`
 const hopList = new RegExp(String.raw`(?!REDACTED)${hop}(?:\s{0,3}[,;]\s{0,3}${hop})*|${word.source}`, 'iy')
 
 function endingFor({ name, kind, before, after, sign }: Naming): RegExp {

@@ -31,7 +31,7 @@ const settings = [
 /** Between an option and its value, in a command and as programs and YAML write a list of arguments: `['--token', 'x']`. */
 const toValue = [
   String.raw`[ +\t]{1,3}(?:\\\r?\n[ \t]{0,32})?`,
-  String.raw`\\{0,31}["'],?\s{0,3}(?=\\{0,31}["'])`,
+  String.raw`\\{0,31}["']{1,2},?\s{0,3}(?=\\{0,31}["'])`,
   String.raw`(?<=\[[^[\]\r\n]{0,200}),\s{0,3}`,
   String.raw`["']?${lineEnd}\s{0,32}- `,
 ]

@@ -814,6 +814,9 @@ const takenOut: Record<string, [string, string][]> = {
       "{'x-forwarded-for': 'REDACTED', 'password' : 'REDACTED'}",
     ],
     ['x-forwarded-for: fd00::1, edge1:8080, edge2', 'x-forwarded-for: REDACTED'],
+    ['x {"m":"Forwarded: for=\\"h1\\";by=h2","y":"z"}', 'x {"m":"Forwarded: REDACTED","y":"z"}'],
+    ['1,"Forwarded: for=""h1"";by=h2",2', '1,"Forwarded: REDACTED",2'],
+    ['x {"m":"Forwarded: for=\\"h1\\"","y":"z"}', 'x {"m":"Forwarded: REDACTED","y":"z"}'],
   ],
   'values with a sign inside': [
     ['Cookie = sid=abc', 'Cookie = REDACTED'],
@@ -847,6 +850,7 @@ const takenOut: Record<string, [string, string][]> = {
     ["'Cookie', 'sid=x1'\n'token', 'x1'", "'Cookie', 'REDACTED'\n'token', 'REDACTED'"],
     ['args:\n- --password\n- hunter2', 'args:\n- --password\n- REDACTED'],
     ['- "--token"\n  - "abc 1"', '- "--token"\n  - "REDACTED"'],
+    ['1,"[""--token"",""x1""]",2', '1,"[""--token"",""REDACTED""]",2'],
     ['args: [--password, hunter2, -x]', 'args: [--password, REDACTED -x]'],
     ['curl --token \\\n  hunter2', 'curl --token \\\n  REDACTED'],
   ],
