@@ -67,7 +67,7 @@ function redactAgain(text: string): string {
   return redacted
 }
 
-const touched = /[^\s"'=]REDACTED|REDACTED'\w|REDACTED[^\s"',;&]|^\s*[{[][^]*[}\]]\s*$/
+const touched = /[^\s"'=]REDACTED|REDACTED["'][^\s,;:&|)\]}]|REDACTED[^\s"',;&]|^\s*[{[][^]*[}\]]\s*$/
 const mostRounds = 8
 
 /** Each class is looked for in the text as it is and in the text with its escapes decoded, and what either shows goes. */

@@ -764,6 +764,7 @@ const takenOut: Record<string, [string, string][]> = {
   'quotation marks of a shell': [
     ["bash -c 'x PASSWORD='\\''hunter2'\\'' y'", "bash -c 'x PASSWORD='REDACTED'REDACTED'\\'' y'"],
     [`sh -c 'x TOKEN='"'"'hunter2'"'"' y'`, `sh -c 'x TOKEN='REDACTED'"'REDACTED'"'"' y'`],
+    ["x {\"c\":\"sh -c 'x --token='\\\\''hunter2'\\\\'' y'\"}", 'x {"c":"sh -c \'x --token=\'REDACTED\'"}'],
     ["PASSWORD=$'hunter2' x", "PASSWORD=$'REDACTED' x"],
     ["-H 'Cookie: a=b'\\''c; sid=abc1' x", "-H 'Cookie: REDACTED' x"],
     ['password = \u201ca hunter2\u201d x', 'password = REDACTED\u201d x'],
