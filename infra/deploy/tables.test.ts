@@ -208,21 +208,25 @@ describe('set-up', () => {
 
   test('gives the table that Cloud Logging has made the columns it lacks, and puts view and sink back', async () => {
     await setUpTables()
-    const [table, view] = [routedTable, 'service_requests'].map(id => resources()[`${dataset}/tables/${id}`]!)
-    const sink = resources()['projects/my-project/sinks/lqe-requests']!
-    const before = structuredClone([table, view, sink]) as [unknown, unknown, unknown]
+    const made = () => [
+      ...[routedTable, 'service_requests'].map(id => resources()[`${dataset}/tables/${id}`]!),
+      resources()['projects/my-project/sinks/lqe-requests']!,
+    ]
+    const before = structuredClone(made())
+    const [table, view, sink] = made()
     const { fields } = structuredClone(table!['schema']) as { fields: Field[] }
     const [timestamp, payload] = fields as [Field, Field]
     const logName = { name: 'logName', type: 'STRING' }
     table!['schema'] = { fields: [logName, timestamp, { ...payload, fields: payload.fields!.slice(0, 3) }] }
     view!['view'] = { query: `SELECT 1 AS one`, useLegacySql: false }
-    sink['filter'] = 'severity=ERROR'
+    sink!['filter'] = 'severity=ERROR'
     expect(await setUpTables()).toEqual([
       `table ${routedTable}: schema`,
       'view service_requests: changed',
       'sink lqe-requests: changed',
     ])
-    expect(table!['schema']).toEqual({ fields: [logName, ...fields] })
-    expect([view, sink]).toEqual(before.slice(1))
+    const [tableNow, ...after] = made()
+    expect(tableNow!['schema']).toEqual({ fields: [logName, ...fields] })
+    expect(after).toEqual(before.slice(1))
   })
 })

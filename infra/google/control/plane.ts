@@ -103,17 +103,21 @@ export class Refusal extends Error {
   }
 }
 
+/** Throws a Refusal. */
+export function refuse(...said: ConstructorParameters<typeof Refusal>): never {
+  throw new Refusal(...said)
+}
+
 /** Throws a Refusal, 400. */
 export function invalid(message: string): never {
-  throw new Refusal('INVALID_ARGUMENT', message)
+  return refuse('INVALID_ARGUMENT', message)
 }
 
 /** With its id, as the path may have the number. Throws a Refusal, 403, for an unknown one. */
 export function projectOf({ params, state }: Pick<Call, 'params' | 'state'>): [string, Project] {
   const named = params['project'] ?? ''
   const found = Object.entries(state.projects).find(([id, { number }]) => id === named || number === named)
-  if (!found) throw new Refusal('PERMISSION_DENIED', `Project '${named}' not found or permission denied.`)
-  return found
+  return found ?? refuse('PERMISSION_DENIED', `Project '${named}' not found or permission denied.`)
 }
 
 /** Whether this is the use of something new that is refused. */
@@ -125,34 +129,34 @@ export function isNews({ news }: Project, name: string): boolean {
 
 /** Throws a Refusal, 404, where there is none. */
 export function get(state: State, name: string): Json {
-  const found = state.resources[name]
-  if (!found) throw new Refusal('NOT_FOUND', `Resource '${name}' was not found`)
-  return found
+  return state.resources[name] ?? refuse('NOT_FOUND', `Not found: ${name}`)
 }
 
 /** Throws a Refusal, 409, where there is one. */
-export function create(state: State, name: string, resource: Json): Json {
-  if (state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Resource '${name}' already exists`)
-  return (state.resources[name] = resource)
+export function assertNew(state: State, name: string): void {
+  if (state.resources[name]) refuse('ALREADY_EXISTS', `Already exists: ${name}`)
 }
 
-/** The resources directly below a collection, as `projects/p/serviceAccounts`. */
+/** The resources directly below a collection, as `projects/p/serviceAccounts`; a part `-` stands for any. */
 export function list(state: State, collection: string): Json[] {
-  return Object.entries(state.resources)
-    .filter(([name]) => name.startsWith(`${collection}/`) && !name.slice(collection.length + 1).includes('/'))
-    .map(([, resource]) => resource)
+  const wanted = [...collection.split('/'), '-']
+  const isBelow = (parts: string[]) =>
+    parts.length === wanted.length && wanted.every((one, at) => one === '-' || one === parts[at])
+  const found = Object.entries(state.resources).filter(([name]) => isBelow(name.split('/')))
+  return found.map(([, resource]) => resource)
 }
 
-/** With its policy, but not what is inside it. Throws a Refusal, 404, where there is none. @returns what it was */
-export function remove(state: State, name: string): Json {
-  const resource = get(state, name)
-  delete state.resources[name]
-  delete state.policies[name]
-  return resource
+/** With what is inside it and with its policies; one that is not there is no error. */
+export function remove({ resources, policies }: State, name: string): void {
+  for (const other of Object.keys(resources))
+    if (`${other}/`.startsWith(`${name}/`)) {
+      delete resources[other]
+      delete policies[other]
+    }
 }
 
 /** Fields of a resource that an update mask names, from `changes`; a missing one is cleared. */
-export function patch(resource: Json, changes: Json, mask: string[]): void {
+function patch(resource: Json, changes: Json, mask: string[]): void {
   for (const path of mask) {
     const [head = '', ...rest] = path
       .replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -164,9 +168,11 @@ export function patch(resource: Json, changes: Json, mask: string[]): void {
   }
 }
 
-/** Throws a Refusal, 400, where there is none: what a method does without it differs from method to method. */
-export function maskOf({ query }: Call): string[] {
-  return query.get('updateMask')?.split(',') ?? invalid('update_mask is required')
+/** A copy of a resource with the fields that the call's mask names; what a method does without a mask differs from method to method. */
+export function masked<T extends Json>({ query, body }: Call, present: T): T {
+  const wanted = structuredClone(present)
+  patch(wanted, body, query.get('updateMask')?.split(',') ?? invalid('update_mask is required'))
+  return wanted
 }
 
 /** 12 hexadecimal digits, equal for equal JSON; also for ids that must be the same in each run. */
@@ -187,8 +193,7 @@ export function operate(
 }
 
 function poll(state: State, name: string): Json {
-  const operation = state.operations[name]
-  if (!operation) throw new Refusal('NOT_FOUND', `Operation '${name}' was not found`)
+  const operation = state.operations[name] ?? refuse('NOT_FOUND', `Operation '${name}' was not found`)
   const done = isDone(operation)
   const { metadata, ...result } = operation.body
   return { name, done, ...(metadata ? { metadata } : {}), ...(done ? result : {}) }
@@ -204,30 +209,73 @@ export function isLocked(state: State, name: string): boolean {
   return Object.values(state.operations).some(one => one.locks.includes(name) && !isDone(one))
 }
 
-/** The methods that are alike for all resources. */
-export const read = ({ state, name }: Call) => get(state, name)
-/** Page by page: "20" of IAM is the smallest default. @param key under which the list is answered */
-export const listed =
-  (key: string) =>
-  ({ state, name, query }: Call) => {
-    const all = list(state, name)
-    const from = Number(query.get('pageToken') ?? 0)
-    const to = from + Number(query.get('pageSize') ?? 20)
-    return { [key]: all.slice(from, to), ...(to < all.length ? { nextPageToken: String(to) } : {}) }
-  }
 /** An operation, done from the second question on. */
 export const polled = ({ state, name }: Call) => poll(state, name)
 
+/** Page by page: "20" of IAM is the smallest default. @param key under which the list is answered */
+export function pageOf(key: string, all: Json[], query: URLSearchParams): Json {
+  const from = Number(query.get('pageToken') ?? 0)
+  const to = from + Number(query.get('pageSize') ?? 20)
+  return { [key]: all.slice(from, to), ...(to < all.length ? { nextPageToken: String(to) } : {}) }
+}
+
+/** What a kind of resource has of its own. Its shape is checked by `shapes.ts`. */
+interface Kind {
+  /** Under which a list is answered; by default the last word of the path. */
+  key?: string
+  /** Of a new one; by default that of its name or a number that depends on what it is. */
+  id?: (call: Call) => string
+  /** The verb of a change, and what the resource is after it; by default as an update mask says. */
+  verb?: string
+  change?: (call: Call, present: Json) => Json
+  /** Whether a change may say which version it was made to. */
+  hasEtag?: boolean
+  /** Refuses what Google refuses. @returns what is kept */
+  check?: (call: Call, wanted: Json, present?: Json) => Json
+  /** Refuses to delete it. */
+  release?: (call: Call, present: Json) => void
+  /** What a change answers: by default the resource. */
+  answer?: (call: Call, resource: Json) => Json
+}
+
+/** A change without a mask: the new one, with the old one's name. */
+export const whole = ({ body }: Call, { name }: Json): Json => ({ ...body, name })
+
+function idOf({ body }: Call): string {
+  const { name } = body as { name?: string }
+  return name?.split('/').at(-1) ?? String(parseInt(etagOf(body), 16))
+}
+
 /**
- * Those of a collection, as `a/v1/projects/{project}/things`: list, get and delete.
- * @param key under which the list is answered
+ * The methods of a collection, as `a/v1/projects/{project}/things`: list, get, create, change and delete.
  * @param permissions what those of the kind begin with
  */
-export function collection(path: string, key: string, permissions: string): Route[] {
+export function collection(path: string, permissions: string, kind: Kind = {}): Route[] {
+  const { key = path.split('/').at(-1)!, id = idOf, verb = 'PATCH', change = masked, hasEtag = false } = kind
+  const { check = (_, wanted) => wanted, release = () => {}, answer = (_, one) => one } = kind
+  const told = (one: Json) => (hasEtag ? { ...one, etag: etagOf(one) } : one)
+  const method = (verb: string, path: string, right: string, handle: Route['handle']) =>
+    route(verb, path, `${permissions}.${right}`, handle)
   const one = `${path}/{id}`
   return [
-    route('GET', path, `${permissions}.list`, listed(key)),
-    route('GET', one, `${permissions}.get`, read),
-    route('DELETE', one, `${permissions}.delete`, ({ state, name }) => (remove(state, name), {})),
+    method('GET', path, 'list', ({ state, name, query }) => pageOf(key, list(state, name), query)),
+    method('GET', one, 'get', ({ state, name }) => told(get(state, name))),
+    method('POST', path, 'create', call => {
+      const name = `${call.name}/${id(call)}`
+      assertNew(call.state, name)
+      return answer(call, told((call.state.resources[name] = check(call, { name, ...call.body }))))
+    }),
+    method(verb, one, 'update', call => {
+      const present = get(call.state, call.name)
+      const { etag, ...wanted } = change(call, present)
+      if (hasEtag && etag !== undefined && etag !== etagOf(present))
+        refuse('ABORTED', 'Precondition Failed: the etag is not the current one')
+      return answer(call, told((call.state.resources[call.name] = check(call, wanted, present))))
+    }),
+    method('DELETE', one, 'delete', call => {
+      release(call, get(call.state, call.name))
+      remove(call.state, call.name)
+      return answer(call, {})
+    }),
   ]
 }

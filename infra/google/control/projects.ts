@@ -3,7 +3,6 @@ import { isPermitted, isRole } from './permissions.ts'
 import {
   type Call,
   collection,
-  create,
   etagOf,
   get,
   invalid,
@@ -13,7 +12,7 @@ import {
   type Policy,
   polled,
   projectOf,
-  Refusal,
+  refuse,
   type Route,
   route,
 } from './plane.ts'
@@ -30,12 +29,8 @@ export const projectRoutes = [
     const state = (name: string) => (apis.includes(name.split('/').at(-1)!) ? 'ENABLED' : 'DISABLED')
     return { services: call.query.getAll('names').map(name => ({ name, state: state(name) })) }
   }),
-  route('GET', `${services}/{service}`, 'serviceusage.services.get', call => {
-    const enabled = projectOf(call)[1].apis.includes(call.params['service']!)
-    return { name: call.name, state: enabled ? 'ENABLED' : 'DISABLED' }
-  }),
   route('GET', 'serviceusage/v1/operations/{operation}', null, polled),
-  route('GET', 'cloudresourcemanager/v1/projects/{project}', 'resourcemanager.projects.get', call => {
+  route('GET', project, 'resourcemanager.projects.get', call => {
     const [projectId, { number }] = projectOf(call)
     return { projectId, projectNumber: number, lifecycleState: 'ACTIVE', name: projectId }
   }),
@@ -66,9 +61,12 @@ export const projectRoutes = [
     name: `projects/${call.params['project']}/billingInfo`,
     billingEnabled: projectOf(call)[1].isBilled,
   })),
-  ...policyRoutes('cloudresourcemanager/v1/projects/{project}', 'resourcemanager.projects'),
-  ...collection(accounts, 'accounts', 'iam.serviceAccounts'),
-  route('POST', accounts, 'iam.serviceAccounts.create', createAccount),
+  ...policyRoutes(project, 'resourcemanager.projects'),
+  ...collection(accounts, 'iam.serviceAccounts', {
+    key: 'accounts',
+    id: ({ params, body }) => `${String(body['accountId'])}@${params['project']}.iam.gserviceaccount.com`,
+    check: newAccount,
+  }),
   ...policyRoutes(`${accounts}/{account}`, 'iam.serviceAccounts'),
   route('POST', `${signing}:generateIdToken`, 'iam.serviceAccounts.getOpenIdToken', call => {
     get(call.state, call.name)
@@ -76,33 +74,19 @@ export const projectRoutes = [
   }),
 ]
 
-function createAccount(call: Call): Json {
-  const { accountId, serviceAccount } = call.body as { accountId: string; serviceAccount?: Json }
-  if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(accountId))
-    invalid(`Invalid service account id ${accountId}: 6 to 30 characters`)
-  const [projectId, project] = projectOf(call)
-  const email = `${accountId}@${projectId}.iam.gserviceaccount.com`
-  const name = `${call.name}/${email}`
-  if (call.state.resources[name])
-    throw new Refusal(
-      'ALREADY_EXISTS',
-      `Service account ${accountId} already exists within project ${projectId}.`,
-    )
-  project.news?.push(email)
-  return create(call.state, name, { name, email, projectId, ...serviceAccount })
+function newAccount(call: Call, { name, accountId, serviceAccount }: Json): Json {
+  if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(String(accountId)))
+    invalid(`Invalid service account id ${String(accountId)}: 6 to 30 characters`)
+  const email = String(name).split('/').at(-1)!
+  projectOf(call)[1].news?.push(email)
+  return { name, email, projectId: call.params['project'], ...(serviceAccount as Json) }
 }
 
 /** A token as Google signs them; the signature is the stand-in's word. */
 export function identityToken(email: string, audience: string): string {
   const now = Math.floor(Date.now() / 1000)
-  const claims = {
-    iss: 'https://accounts.google.com',
-    aud: audience,
-    email,
-    email_verified: true,
-    iat: now,
-    exp: now + 3600,
-  }
+  const iss = 'https://accounts.google.com'
+  const claims = { iss, aud: audience, email, email_verified: true, iat: now, exp: now + 3600 }
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return [part({ alg: 'RS256', typ: 'JWT' }), part(claims), 'signed-by-the-stand-in'].join('.')
 }
@@ -112,10 +96,10 @@ function enable(call: Call): Json {
   const names = call.body['serviceIds'] as string[]
   const unknown = names.filter(name => !name.endsWith('.googleapis.com'))
   if (unknown.length > 0)
-    throw new Refusal('NOT_FOUND', `Not found or permission denied for service(s): ${unknown.join(', ')}.`)
+    refuse('NOT_FOUND', `Not found or permission denied for service(s): ${unknown.join(', ')}.`)
   // "Enable and disable services": these are paid for.
   if (!project.isBilled)
-    throw new Refusal('FAILED_PRECONDITION', `Billing account for project '${project.number}' is not found.`)
+    refuse('FAILED_PRECONDITION', `Billing account for project '${project.number}' is not found.`)
   project.news?.push(...names.filter(name => !project.apis.includes(name)))
   project.apis = [...new Set([...project.apis, ...names])].sort()
   return operate(call, 'operations', { response: {} })
@@ -139,21 +123,14 @@ function getPolicy({ state, name }: Call): Json {
 function setPolicy(call: Call): Json {
   const { etag, ...policy } = call.body['policy'] as Policy
   if (etag !== undefined && etag !== getPolicy(call)['etag'])
-    throw new Refusal(
-      'ABORTED',
-      'There were concurrent policy changes. Please retry the whole read-modify-write.',
-    )
-  checkPolicy(call, policy)
-  call.state.policies[call.name] = policy
-  return getPolicy(call)
-}
-
-/** "Policy": roles and service accounts must be there; "Restricting identities by domain" for `allUsers`. */
-function checkPolicy(call: Call, { bindings = [] }: Policy): void {
-  for (const { role, members } of bindings) {
+    refuse('ABORTED', 'There were concurrent policy changes. Please retry the whole read-modify-write.')
+  // "Policy": roles and service accounts must be there; "Restricting identities by domain" for `allUsers`.
+  for (const { role, members } of policy.bindings ?? []) {
     if (!isRole(role)) invalid(`Role ${role} is not supported for this resource.`)
     for (const member of members) checkMember(call, member)
   }
+  call.state.policies[call.name] = policy
+  return getPolicy(call)
 }
 
 /** Throws a Refusal for an account that is unknown or too new, and `allUsers` where a constraint forbids it. */
@@ -162,7 +139,7 @@ export function checkMember(call: Call, member: string): void {
   const [kind, email = ''] = member.split(':')
   const forbidding = ['iam.allowedPolicyMemberDomains', 'iam.managed.allowedPolicyMembers']
   if (kind === 'allUsers' && forbidding.some(one => project.constraints[one]))
-    throw new Refusal(
+    refuse(
       'FAILED_PRECONDITION',
       'One or more users named in the policy do not belong to a permitted customer, perhaps due to an organization policy.',
     )

@@ -2,17 +2,13 @@
 import { demand, demandActAs } from './permissions.ts'
 import {
   type Call,
-  create,
   get,
   invalid,
   type Json,
-  maskOf,
+  masked,
   operate,
-  patch,
   polled,
-  read,
-  Refusal,
-  remove,
+  refuse,
   route,
   type State,
 } from './plane.ts'
@@ -46,7 +42,7 @@ const services = 'run/v2/projects/{project}/locations/{location}/services/{servi
 const latest = 'TRAFFIC_TARGET_ALLOCATION_TYPE_LATEST'
 
 export const runRoutes = [
-  route('GET', services, 'run.services.get', read),
+  route('GET', services, 'run.services.get', ({ state, name }) => get(state, name)),
   route('PATCH', services, 'run.services.update', updateService),
   ...policyRoutes(services, 'run.services'),
   route('GET', 'run/v2/projects/{project}/locations/{location}/operations/{operation}', null, polled),
@@ -62,31 +58,32 @@ export function serviceUrl(address: string, name: string, tag?: string): string 
 export function deployRevision(
   call: Call,
   name: string,
-  {
-    annotations,
-    serviceConfig,
-    allTraffic,
-  }: { annotations: Record<string, string>; serviceConfig: Json; allTraffic: boolean },
+  annotations: Record<string, string>,
+  serviceConfig: Json,
 ): string {
   const service = (call.state.resources[name] ??= { name, generation: 0 }) as Service
   const generation = Number(service['generation']) + 1
   const id = name.split('/').at(-1)!
   const revision = `${id}-${String(generation).padStart(5, '0')}-abc`
   const env = Object.entries((serviceConfig['environmentVariables'] ?? {}) as Record<string, string>)
-  create(call.state, `${name}/revisions/${revision}`, {
-    name: `${name}/revisions/${revision}`,
+  const revisionName = `${name}/revisions/${revision}`
+  call.state.resources[revisionName] = {
+    name: revisionName,
     annotations,
     serviceAccount: serviceConfig['serviceAccountEmail'] as string,
     containers: [{ env: env.map(([name, value]) => ({ name, value })) }],
-  } satisfies Revision)
+  } satisfies Revision
   // "ServiceConfig": a deployment leaves a traffic split as it is but for `allTrafficOnLatestRevision`; so does
   // "Rollbacks, gradual rollouts, and traffic migration", "Lifecycle of traffic splits".
-  const traffic = service.traffic && !allTraffic ? service.traffic : [{ type: latest, percent: 100 }]
+  const traffic =
+    service.traffic && serviceConfig['allTrafficOnLatestRevision'] !== true
+      ? service.traffic
+      : [{ type: latest, percent: 100 }]
   Object.assign(service, {
     generation,
     uri: serviceUrl(call.address, name),
     template: { serviceAccount: serviceConfig['serviceAccountEmail'] },
-    latestReadyRevision: `${name}/revisions/${revision}`,
+    latestReadyRevision: revisionName,
   })
   send(call, service, traffic)
   return revision
@@ -95,18 +92,17 @@ export function deployRevision(
 /** Who may call a service is decided by whoever may set its policy. */
 function updateService(call: Call): Json {
   const service = get(call.state, call.name) as Service
-  const mask = maskOf(call)
+  const wanted = masked(call, service)
+  const mask = call.query.get('updateMask')!.split(',')
   const other = mask.find(field => !['traffic', 'invokerIamDisabled'].includes(field))
   if (other) invalid(`the stand-in changes traffic and invokerIamDisabled, not ${other}`)
   const project = call.params['project']!
   if (mask.includes('invokerIamDisabled')) {
     demand(call, 'run.services.setIamPolicy', [`projects/${project}`, call.name])
     if (call.state.projects[project]!.constraints['run.managed.requireInvokerIam'])
-      throw new Refusal('FAILED_PRECONDITION', 'Constraint run.managed.requireInvokerIam is violated')
+      refuse('FAILED_PRECONDITION', 'Constraint run.managed.requireInvokerIam is violated')
   }
   demandActAs(call, project, service.template.serviceAccount)
-  const wanted = structuredClone(service)
-  patch(wanted, call.body, mask)
   checkTraffic(call.state, call.name, wanted.traffic)
   Object.assign(service, wanted)
   send(call, service, wanted.traffic)
@@ -131,13 +127,7 @@ function checkTraffic(state: State, service: string, traffic: Target[]): void {
   if (sum !== 100) invalid(`Traffic targets must sum to 100, got ${sum}`)
   for (const { revision, type } of traffic)
     if (type !== latest && !state.resources[`${service}/revisions/${revision}`])
-      throw new Refusal('NOT_FOUND', `Revision '${revision}' is not found.`)
+      refuse('NOT_FOUND', `Revision '${revision}' is not found.`)
   const tags = traffic.flatMap(({ tag }) => tag ?? [])
   if (new Set(tags).size < tags.length) invalid('duplicate tag')
-}
-
-/** With its revisions and policies; a service that is not there is no error. */
-export function removeService(state: State, name: string): void {
-  for (const other of Object.keys(state.resources)) if (other.startsWith(`${name}/`)) remove(state, other)
-  if (state.resources[name]) remove(state, name)
 }

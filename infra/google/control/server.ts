@@ -10,7 +10,18 @@ import { firestoreRoutes } from './firestore.ts'
 import { functionRoutes, keepSource } from './functions.ts'
 import { monitoringRoutes } from './monitoring.ts'
 import { demand } from './permissions.ts'
-import { type Call, invalid, isNews, type Json, projectOf, Refusal, type Route, type State } from './plane.ts'
+import {
+  type Call,
+  get,
+  invalid,
+  isNews,
+  type Json,
+  projectOf,
+  Refusal,
+  refuse,
+  type Route,
+  type State,
+} from './plane.ts'
 import { projectRoutes } from './projects.ts'
 import { runRoutes } from './run.ts'
 import { schedulerRoutes } from './scheduler.ts'
@@ -143,7 +154,7 @@ function serve(req: IncomingMessage, text: Buffer, state: State, address: string
     if (req.method === 'PUT' && pathname.startsWith('/upload/'))
       return [200, keepSource(state, pathname, text)]
     const caller = callerOf(req)
-    if (!caller) throw new Refusal('UNAUTHENTICATED', 'Request had invalid authentication credentials.')
+    if (!caller) refuse('UNAUTHENTICATED', 'Request had invalid authentication credentials.')
     if (pathname === '/oauth2/tokeninfo') return [200, { email: caller }]
     const body = text.length > 0 ? (JSON.parse(text.toString()) as Json) : undefined
     const fault = shapeFault(req.method ?? '', pathname.slice(1), query, body)
@@ -153,6 +164,8 @@ function serve(req: IncomingMessage, text: Buffer, state: State, address: string
     const name = nameOf(route.path, params)
     const call: Call = { caller, params, name, query, body: body ?? {}, state, address }
     check(call, route)
+    for (const kind of ['dataset', 'database'])
+      if (params[kind]) get(state, `projects/${params['project']}/${kind}s/${params[kind]}`)
     return [200, route.handle(call)]
   } catch (error) {
     if (error instanceof Refusal) return [error.code, error.body]
@@ -165,7 +178,7 @@ function find(method: string, path: string): { route: Route; params: Record<stri
     const match = route.method === method ? pattern.exec(path) : null
     if (match) return { route, params: { ...match.groups } }
   }
-  throw new Refusal('UNIMPLEMENTED', `the stand-in has no ${method} ${path}`)
+  return refuse('UNIMPLEMENTED', `the stand-in has no ${method} ${path}`)
 }
 
 /** Projects go by id and by number, and those of accounts by `-` too. */
@@ -200,7 +213,7 @@ function check(call: Call, { path, permission }: Route): void {
   const isUser = !call.caller.endsWith('.gserviceaccount.com')
   if ((!apis.includes(api) || isNews(project, api)) && !(isUser && freeForUsers.includes(api))) {
     call.state.refused.push(`${api} is not enabled`)
-    throw new Refusal(
+    refuse(
       'PERMISSION_DENIED',
       `${api} has not been used in project ${number} before or it is disabled. Enable it, then retry.`,
       [
