@@ -85,32 +85,21 @@ function uptimeCheck(project: string, host: string) {
   }
 }
 
-interface Series {
-  filter: string
-  /** `seconds` of a point, how the values of one instance become a point, and how those of all instances do. */
-  seconds: number
+/** How the values of one series become a point every so many seconds, how the points of all do, and the label that keeps them apart. */
+interface How {
+  seconds?: number
   aligner?: string
   reducer?: string
-  /** A label by which instances stay apart, as `metric.label.cache`. */
   by?: string
 }
 
-function aggregation({ seconds, aligner = 'ALIGN_DELTA', reducer = 'REDUCE_SUM', by }: Series): Json {
+function aggregation({ seconds = 60, aligner = 'ALIGN_DELTA', reducer = 'REDUCE_SUM', by }: How): Json {
   const how = { alignmentPeriod: `${seconds}s`, perSeriesAligner: aligner, crossSeriesReducer: reducer }
   return { ...how, ...(by ? { groupByFields: [by] } : {}) }
 }
 
-/** By the minute. */
-function line(filter: string, options: Omit<Series, 'filter' | 'seconds'>): Json {
-  const series = { filter, seconds: 60, ...options }
-  return { timeSeriesFilter: { filter, aggregation: aggregation(series) } }
-}
-
-function chart(title: string, ...lines: Json[]): Json {
-  return {
-    title,
-    xyChart: { dataSets: lines.map(timeSeriesQuery => ({ timeSeriesQuery, plotType: 'LINE' })) },
-  }
+function line(filter: string, how: How): Json {
+  return { timeSeriesFilter: { filter, aggregation: aggregation(how) } }
 }
 
 /** Named by the project's id, where Google's answers have its number. */
@@ -118,25 +107,21 @@ export function dashboard(project: string): Json & { name: string } {
   const latencies = `${query} AND metric.type="run.googleapis.com/request_latencies"`
   const instances = `${both} AND metric.type="run.googleapis.com/container/instance_count"`
   const memory = `${query} AND metric.type="run.googleapis.com/container/memory/utilizations"`
-  const widgets = [
-    chart('Requests by class of status', line(requests, { by: 'metric.label.response_code_class' })),
-    chart(
-      'Latency of query, 50th and 99th percentile (ms)',
-      line(latencies, { reducer: 'REDUCE_PERCENTILE_50' }),
-      line(latencies, { reducer: 'REDUCE_PERCENTILE_99' }),
-    ),
-    chart('Answers by what the cache did', line(own('lqe_answers'), { by: 'metric.label.cache' })),
-    chart('Successful calls of warm by endpoint', line(own('lqe_warmed'), { by: 'metric.label.endpoint' })),
-    chart('Bytes in the last hour, by service', {
-      prometheusQuery: `sum by (service_name) (${bytesInAnHour})`,
-    }),
-    chart('Failures of the store by reason', line(own('lqe_store_failures'), { by: 'metric.label.reason' })),
-    chart('Instances', line(instances, { aligner: 'ALIGN_MAX', by: 'resource.label.service_name' })),
-    chart(
-      'Memory of an instance, 99th percentile (share of the limit)',
-      line(memory, { reducer: 'REDUCE_PERCENTILE_99' }),
-    ),
-  ]
+  const [p50, p99] = [{ reducer: 'REDUCE_PERCENTILE_50' }, { reducer: 'REDUCE_PERCENTILE_99' }]
+  const charts: Record<string, Json[]> = {
+    'Requests by class of status': [line(requests, { by: 'metric.label.response_code_class' })],
+    'Latency of query, 50th and 99th percentile (ms)': [line(latencies, p50), line(latencies, p99)],
+    'Answers by what the cache did': [line(own('lqe_answers'), { by: 'metric.label.cache' })],
+    'Successful calls of warm by endpoint': [line(own('lqe_warmed'), { by: 'metric.label.endpoint' })],
+    'Bytes in the last hour, by service': [{ prometheusQuery: `sum by (service_name) (${bytesInAnHour})` }],
+    'Failures of the store by reason': [line(own('lqe_store_failures'), { by: 'metric.label.reason' })],
+    Instances: [line(instances, { aligner: 'ALIGN_MAX', by: 'resource.label.service_name' })],
+    'Memory of an instance, 99th percentile (share of the limit)': [line(memory, p99)],
+  }
+  const widgets = Object.entries(charts).map(([title, lines]) => {
+    const dataSets = lines.map(timeSeriesQuery => ({ timeSeriesQuery, plotType: 'LINE' }))
+    return { title, xyChart: { dataSets } }
+  })
   const gridLayout = { columns: '2', widgets }
   return { name: `projects/${project}/dashboards/lqe`, displayName: 'Log query endpoints', gridLayout }
 }
@@ -145,153 +130,113 @@ export function dashboard(project: string): Json & { name: string } {
 function over(
   displayName: string,
   thresholdValue: number,
-  { per, duration = 0, ...series }: Series & { per?: string; duration?: number },
+  filter: string,
+  { per, duration = 0, ...how }: How & { per?: string; duration?: number },
 ): Condition {
-  const aggregations = [aggregation(series)]
-  const conditionThreshold = {
-    filter: series.filter,
-    aggregations,
-    ...(per ? { denominatorFilter: per, denominatorAggregations: aggregations } : {}),
-    comparison: 'COMPARISON_GT',
-    thresholdValue,
-    duration: `${duration}s`,
-  }
-  return { displayName, conditionThreshold }
-}
-
-/** @param explanation ends with the section of the guide, by default of the policy's name */
-function policy(
-  displayName: string,
-  severity: 'CRITICAL' | 'WARNING',
-  combiner: 'AND' | 'OR',
-  conditions: Condition[],
-  explanation: string,
-  section = displayName,
-): Policy {
-  const content = `${explanation} What to look at, in order: infra/docs/operating.md, "${section}".`
-  const documentation = { mimeType: 'text/markdown', content }
-  return { displayName, userLabels, severity, combiner, conditions, documentation }
-}
-
-/** Multiples of the failures that an objective of 99.5 % allows: Site Reliability Workbook, "Alerting on SLOs". */
-function burnRate(threshold: number, long: [string, number], short: [string, number]): Condition[] {
-  const filter = `${requests} AND metric.labels.response_code_class="5xx"`
-  const [[name, seconds], [shortName, shortSeconds]] = [long, short]
-  return [
-    over(`5xx in ${name}`, threshold, { filter, per: requests, seconds }),
-    over(`5xx in ${shortName}`, threshold, { filter, per: requests, seconds: shortSeconds }),
-    over(`More than 5 in ${name}`, 5, { filter, seconds }),
-  ]
+  const aggregations = [aggregation(how)]
+  const ratio = per ? { denominatorFilter: per, denominatorAggregations: aggregations } : {}
+  const compared = { comparison: 'COMPARISON_GT', thresholdValue, duration: `${duration}s` }
+  return { displayName, conditionThreshold: { filter, aggregations, ...ratio, ...compared } }
 }
 
 const hour = 3600
 
+/** Multiples of the failures that an objective of 99.5 % allows: Site Reliability Workbook, "Alerting on SLOs". */
+function burnRate(threshold: number, long: [string, number], short: [string, number]): Condition[] {
+  const failed = `${requests} AND metric.labels.response_code_class="5xx"`
+  return [
+    ...[long, short].map(([time, seconds]) =>
+      over(`5xx in ${time}`, threshold, failed, { per: requests, seconds }),
+    ),
+    over(`More than 5 in ${long[0]}`, 5, failed, { seconds: long[1] }),
+  ]
+}
+
+/** None for so long, as no line at all and as a count below one: a series that has ended is absent, and has no count. */
+function noneIn15Minutes(filter: string, by: string): Condition[] {
+  const absent = { filter, aggregations: [aggregation({ by })], duration: '900s' }
+  const few = { comparison: 'COMPARISON_LT', thresholdValue: 1, duration: '0s' }
+  const counted = { filter, aggregations: [aggregation({ seconds: 900, by })], ...few }
+  return [
+    { displayName: 'No line of a successful call for 15 minutes', conditionAbsent: absent },
+    { displayName: 'No successful call counted in 15 minutes', conditionThreshold: counted },
+  ]
+}
+
+type Row = [title: string, severity: 'CRITICAL' | 'WARNING', explanation: string, Condition[], more?: Json]
+
 /**
- * Each says in its text what its threshold means, and which section of infra/docs/operating.md to read.
+ * Each says in its text what its threshold means, and which section of infra/docs/operating.md to read: by default that of its name.
  * @param check id of the uptime check, which Google gives
  */
 export function policies(check: string): Policy[] {
   const answers = (...kinds: string[]) =>
     `${own('lqe_answers')} AND metric.labels.cache=one_of(${kinds.map(kind => `"${kind}"`).join()})`
   const cacheable = answers('hit', 'stale', 'miss', 'revalidated', 'collapsed')
-  const warmed = { filter: own('lqe_warmed'), by: 'metric.label.endpoint' }
-  return [
-    policy(
+  const isUp = `resource.type="uptime_url" AND metric.labels.check_id="${check}" AND metric.type="monitoring.googleapis.com/uptime_check/check_passed"`
+  const failing = { seconds: 300, aligner: 'ALIGN_NEXT_OLDER', reducer: 'REDUCE_COUNT_FALSE', duration: 120 }
+  const bytes = { query: `sum(${bytesInAnHour}) > ${2 ** 40}`, duration: '0s', evaluationInterval: '60s' }
+  const all = { combiner: 'AND' }
+  const burning = { ...all, section: '5xx burn rate' }
+  const rows: Row[] = [
+    [
       '5xx burn rate, fast',
       'CRITICAL',
-      'AND',
-      burnRate(0.072, ['an hour', hour], ['5 minutes', 300]),
       "Of the calls of query more than 7.2 % were answered 5xx, for an hour and for 5 minutes: 14.4 times what an objective of 99.5 % allows, 2 % of a month's errors in an hour.",
-      '5xx burn rate',
-    ),
-    policy(
+      burnRate(0.072, ['an hour', hour], ['5 minutes', 300]),
+      burning,
+    ],
+    [
       '5xx burn rate, slow',
       'WARNING',
-      'AND',
-      burnRate(0.03, ['6 hours', 6 * hour], ['30 minutes', 1800]),
       "Of the calls of query more than 3 % were answered 5xx, for 6 hours and for 30 minutes: 6 times what an objective of 99.5 % allows, 5 % of a month's errors in 6 hours.",
-      '5xx burn rate',
-    ),
-    policy(
+      burnRate(0.03, ['6 hours', 6 * hour], ['30 minutes', 1800]),
+      burning,
+    ],
+    [
       'Bytes an hour',
       'WARNING',
-      'OR',
-      [
-        {
-          displayName: 'More than 1 TiB in an hour',
-          conditionPrometheusQueryLanguage: {
-            query: `sum(${bytesInAnHour}) > ${2 ** 40}`,
-            duration: '0s',
-            evaluationInterval: '60s',
-          },
-        },
-      ],
       'Queries of the service have read more than 1 TiB in the last hour.',
-    ),
-    policy(
+      [{ displayName: 'More than 1 TiB in an hour', conditionPrometheusQueryLanguage: bytes }],
+    ],
+    [
       'Misses and refreshes ratio',
       'WARNING',
-      'AND',
+      'For more than half of the calls that the cache could have answered in the last hour a reader waited for a run.',
       [
-        over('Misses and refreshes', 0.5, {
-          filter: answers('miss', 'revalidated'),
+        over('Misses and refreshes', 0.5, answers('miss', 'revalidated'), {
           per: cacheable,
           seconds: hour,
           duration: 900,
         }),
-        over('More than 100 calls', 100, { filter: cacheable, seconds: hour }),
+        over('More than 100 calls', 100, cacheable, { seconds: hour }),
       ],
-      'For more than half of the calls that the cache could have answered in the last hour a reader waited for a run.',
-    ),
-    policy(
+      all,
+    ],
+    [
       'Store unavailable',
       'CRITICAL',
-      'OR',
-      [over('More than 5 failures in 5 minutes', 5, { filter: own('lqe_store_failures'), seconds: 300 })],
       'Firestore fails or refuses. Known keys get the answers that instances have in memory for five minutes.',
-    ),
-    policy(
+      [over('More than 5 failures in 5 minutes', 5, own('lqe_store_failures'), { seconds: 300 })],
+    ],
+    [
       'Query does not answer',
       'CRITICAL',
-      'OR',
-      [
-        over('The uptime check fails', 1, {
-          filter: `resource.type="uptime_url" AND metric.labels.check_id="${check}" AND metric.type="monitoring.googleapis.com/uptime_check/check_passed"`,
-          seconds: 300,
-          aligner: 'ALIGN_NEXT_OLDER',
-          reducer: 'REDUCE_COUNT_FALSE',
-          duration: 120,
-        }),
-      ],
       "At least two of the places that Google checks from get no answer of query's /health.",
-    ),
-    policy(
+      [over('The uptime check fails', 1, isUp, failing)],
+    ],
+    [
       'No successful warm for 15 minutes',
       'WARNING',
-      'OR',
-      [
-        {
-          displayName: 'No line of a successful call for 15 minutes',
-          conditionAbsent: {
-            filter: warmed.filter,
-            aggregations: [aggregation({ ...warmed, seconds: 60 })],
-            duration: '900s',
-          },
-        },
-        {
-          displayName: 'No successful call counted in 15 minutes',
-          conditionThreshold: {
-            filter: warmed.filter,
-            aggregations: [aggregation({ ...warmed, seconds: 900 })],
-            comparison: 'COMPARISON_LT',
-            thresholdValue: 1,
-            duration: '0s',
-          },
-        },
-      ],
       'An endpoint that is kept warm has had no call of warm without failures for 15 minutes. Readers still get answers.',
-    ),
+      noneIn15Minutes(own('lqe_warmed'), 'metric.label.endpoint'),
+    ],
   ]
+  return rows.map(([displayName, severity, explanation, conditions, { section, ...more } = {}]) => {
+    const content = `${explanation} What to look at, in order: infra/docs/operating.md, "${String(section ?? displayName)}".`
+    const documentation = { mimeType: 'text/markdown', content }
+    return { displayName, userLabels, severity, combiner: 'OR', conditions, documentation, ...more }
+  })
 }
 
 /**

@@ -29,6 +29,14 @@ export interface GoogleOptions {
   say: (line: string) => void
 }
 
+interface Ensuring {
+  method?: string
+  /** Where it is changed, and to what. */
+  one?: string
+  changed?: Json
+  making?: Json
+}
+
 /** Called on behalf of whoever gave out the credentials: a new project has not enabled them (Terraform does the same). */
 const ofNoProject = new Set(['cloudresourcemanager', 'serviceusage', 'cloudbilling', 'oauth2'])
 
@@ -126,6 +134,27 @@ export class Google {
   async start(title: string, method: string, path: string, body?: Json): Promise<Json> {
     this.options.say(title)
     return this.options.dryRun ? {} : this.persist(() => this.send(method, path, body))
+  }
+
+  /**
+   * Makes what is not there, and changes what is not as wanted.
+   * @param at its collection
+   * @param how by default a PATCH of what is there by its full name; `making` is said only where it is made
+   * @returns it as it is then; what is there stays as it was read
+   */
+  async ensure(
+    title: string,
+    present: Json | null | undefined,
+    wanted: Json,
+    at: string,
+    { method = 'PATCH', one, changed, making }: Ensuring = {},
+  ): Promise<Json> {
+    if (!present) return this.change(`${title}: made`, 'POST', at, { ...wanted, ...making })
+    if (holds(present, wanted)) return present
+    const name = String(present['name'])
+    const path = one ?? `${at.split('/').slice(0, 2).join('/')}/${name}`
+    await this.change(`${title}: changed`, method, path, changed ?? { ...wanted, name })
+    return present
   }
 
   /** Changes what is read first, and again from the start where somebody else changes it at the same time. */

@@ -95,9 +95,7 @@ export async function grant(
   title: string,
   wanted: readonly (readonly [role: string, member: string])[],
 ): Promise<void> {
-  await google.edit(async () => {
-    const policy = (await google.policy(resource)) as { bindings?: Binding[] } & Json
-    const bindings = structuredClone(policy.bindings ?? [])
+  await editPolicy(google, resource, title, bindings => {
     const missing = wanted.filter(([role, member]) => {
       const binding = bindings.find(one => one.role === role && !one.condition)
       if (binding?.members.includes(member)) return false
@@ -105,11 +103,7 @@ export async function grant(
       else bindings.push({ role, members: [member] })
       return true
     })
-    if (missing.length === 0) return
-    const roles = [...new Set(missing.map(([role]) => role.replace('roles/', '')))].join(', ')
-    await google.change(`rights on ${title}: ${roles}`, 'POST', `${resource}:setIamPolicy`, {
-      policy: { ...policy, bindings },
-    })
+    return [...new Set(missing.map(([role]) => role.replace('roles/', '')))].join(', ')
   })
 }
 
@@ -120,14 +114,26 @@ export async function revoke(
   title: string,
   members: ReadonlySet<string>,
 ): Promise<void> {
+  await editPolicy(google, resource, title, bindings => {
+    if (!bindings.some(one => one.members.some(member => members.has(member)))) return ''
+    for (const one of bindings) one.members = one.members.filter(member => !members.has(member))
+    return 'taken away'
+  })
+}
+
+/** @param change of the bindings, in their place; says what it is, nothing where there is none */
+async function editPolicy(
+  google: Google,
+  resource: string,
+  title: string,
+  change: (bindings: Binding[]) => string,
+): Promise<void> {
   await google.edit(async () => {
     const policy = (await google.policy(resource)) as { bindings?: Binding[] } & Json
-    const bindings = (policy.bindings ?? [])
-      .map(one => ({ ...one, members: one.members.filter(member => !members.has(member)) }))
-      .filter(one => one.members.length > 0)
-    if (JSON.stringify(bindings) === JSON.stringify(policy.bindings ?? [])) return
-    await google.change(`rights on ${title}: taken away`, 'POST', `${resource}:setIamPolicy`, {
-      policy: { ...policy, bindings },
-    })
+    const bindings = structuredClone(policy.bindings ?? [])
+    const what = change(bindings)
+    const kept = { ...policy, bindings: bindings.filter(({ members }) => members.length > 0) }
+    if (what)
+      await google.change(`rights on ${title}: ${what}`, 'POST', `${resource}:setIamPolicy`, { policy: kept })
   })
 }

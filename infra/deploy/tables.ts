@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { FieldSchema } from '../../shared/engines/schema.ts'
 import type { Google } from './google-api.ts'
-import { namesIn, type Site } from './settings.ts'
+import { functionNames, namesIn, type Site } from './settings.ts'
 
 export interface Field {
   name: string
@@ -204,43 +204,33 @@ async function setUpRequests(google: Google, site: Site): Promise<string | undef
   const at = `bigquery/v2/projects/${project}/datasets/${dataset}/tables`
   const view = { query: requestsView(schema, `${project}.${dataset}`), useLegacySql: false }
   const id = tableId(requests)
-  const present = (await google.get(`${at}/${id}`)) as { view?: { query: string } } | null
-  if (!present)
-    await google.change(`view ${id}: made`, 'POST', at, {
-      tableReference: { projectId: project, datasetId: dataset, tableId: id },
-      view,
-    })
-  else if (present.view?.query !== view.query)
-    await google.change(`view ${id}: changed`, 'PATCH', `${at}/${id}`, { view })
+  const making = { tableReference: { projectId: project, datasetId: dataset, tableId: id } }
+  const one = `${at}/${id}`
+  await google.ensure(`view ${id}`, await google.get(one), { view }, at, { one, changed: { view }, making })
   return setUpSink(google, site)
 }
 
 async function setUpSink(google: Google, site: Site): Promise<string | undefined> {
   const { project, dataset } = site
   const { functionName, own } = namesIn(site)
-  const services = ['query', 'warm'] as const
-  const isOurs = services.map(name => `resource.labels.service_name="${functionName(name)}"`).join(' OR ')
+  const isOurs = functionNames.map(name => `resource.labels.service_name="${functionName(name)}"`)
   const wanted = {
     destination: `bigquery.googleapis.com/projects/${project}/datasets/${dataset}`,
-    filter: `resource.type="cloud_run_revision" AND (${isOurs}) AND jsonPayload.how:*`,
+    filter: `resource.type="cloud_run_revision" AND (${isOurs.join(' OR ')}) AND jsonPayload.how:*`,
   }
-  const at = `logging/v2/projects/${project}/sinks`
+  const [at, account] = [`logging/v2/projects/${project}/sinks`, 'uniqueWriterIdentity=true']
   const name = own('requests')
-  let sink = await google.get(`${at}/${name}`)
-  const options = { bigqueryOptions: { usePartitionedTables: true } }
-  if (!sink)
-    sink = await google.change(`sink ${name}: made`, 'POST', `${at}?uniqueWriterIdentity=true`, {
-      name,
-      ...wanted,
-      ...options,
-    })
-  else if (sink['filter'] !== wanted.filter || sink['destination'] !== wanted.destination)
-    await google.change(
-      `sink ${name}: changed`,
-      'PATCH',
-      `${at}/${name}?uniqueWriterIdentity=true&updateMask=destination,filter`,
-      wanted,
-    )
+  const sink = await google.ensure(
+    `sink ${name}`,
+    await google.get(`${at}/${name}`),
+    wanted,
+    `${at}?${account}`,
+    {
+      one: `${at}/${name}?${account}&updateMask=destination,filter`,
+      changed: wanted,
+      making: { name, bigqueryOptions: { usePartitionedTables: true } },
+    },
+  )
   return (sink['writerIdentity'] as string | undefined)?.replace('serviceAccount:', '')
 }
 
@@ -277,23 +267,12 @@ interface Entry {
 
 /** READER and WRITER are `bigquery.dataViewer` and `bigquery.dataEditor` ("Dataset basic roles"). */
 async function setUpAccess(google: Google, dataset: string, wanted: Required<Entry>[]): Promise<void> {
-  await google.edit(async () => {
-    const found = (await google.get(dataset)) as { access?: Entry[]; etag?: string } | null
-    const { access = [], etag } = found ?? {}
+  await editAccess(google, dataset, access => {
     const missing = wanted.filter(
       one => !access.some(({ role, userByEmail }) => role === one.role && userByEmail === one.userByEmail),
     )
-    if (missing.length === 0) return
     const names = missing.map(({ role, userByEmail }) => `${role} ${userByEmail.split('@')[0]!}`)
-    await google.change(
-      `rights on dataset ${dataset.split('/').at(-1)!}: ${names.join(', ')}`,
-      'PATCH',
-      dataset,
-      {
-        access: [...access, ...missing],
-        ...(etag ? { etag } : {}),
-      },
-    )
+    return [names.join(', '), [...access, ...missing]]
   })
 }
 
@@ -303,14 +282,23 @@ export async function removeAccess(
   dataset: string,
   emails: ReadonlySet<string>,
 ): Promise<void> {
+  await editAccess(google, dataset, access => {
+    const kept = access.filter(({ userByEmail = '' }) => !emails.has(userByEmail))
+    return [kept.length < access.length ? 'taken away' : '', kept]
+  })
+}
+
+/** @param change says what it is, nothing where there is none, and the list after it */
+async function editAccess(
+  google: Google,
+  dataset: string,
+  change: (access: Entry[]) => [what: string, after: Entry[]],
+): Promise<void> {
   await google.edit(async () => {
     const found = (await google.get(dataset)) as { access?: Entry[]; etag?: string } | null
-    const { access = [], etag } = found ?? {}
-    const kept = access.filter(({ userByEmail = '' }) => !emails.has(userByEmail))
-    if (kept.length < access.length)
-      await google.change(`rights on dataset ${dataset.split('/').at(-1)!}: taken away`, 'PATCH', dataset, {
-        access: kept,
-        ...(etag ? { etag } : {}),
-      })
+    const [what, access] = change(found?.access ?? [])
+    const title = `rights on dataset ${dataset.split('/').at(-1)!}: ${what}`
+    const etag = found?.etag ? { etag: found.etag } : {}
+    if (what) await google.change(title, 'PATCH', dataset, { access, ...etag })
   })
 }

@@ -1,5 +1,5 @@
 /** A push to the repository builds and deploys, by Cloud Build. To connect a repository takes a browser, once. */
-import { type Google, holds, type Json } from './google-api.ts'
+import type { Google, Json } from './google-api.ts'
 import { namesIn, type Site } from './settings.ts'
 
 export async function setUpTrigger(google: Google, site: Site): Promise<void> {
@@ -20,12 +20,10 @@ export async function setUpTrigger(google: Google, site: Site): Promise<void> {
     substitutions: { _PREFIX: prefix, _ACCOUNT: own('build') },
   }
   const present = (await google.list(at, 'triggers')).find(one => one['name'] === wanted.name)
-  if (!present) await google.change(`pushes to ${repository}: built`, 'POST', at, wanted)
-  else if (!holds(present, wanted))
-    await google.change(
-      `pushes to ${repository}: changed`,
-      'PATCH',
-      `${at}/${present['id'] as string}?updateMask=${Object.keys(wanted).join()}`,
-      { ...wanted, id: present['id'] },
-    )
+  const id = present?.['id']
+  const one = `${at}/${String(id)}?updateMask=${Object.keys(wanted).join()}`
+  await google.ensure(`pushes to ${repository}`, present, wanted, at, {
+    one,
+    changed: { ...wanted, id },
+  })
 }
