@@ -14,7 +14,8 @@ export class PreflightError extends Error {
   }
 }
 
-type Check = (google: Google, site: Site) => Promise<(string | null)[]>
+/** Tells each fault. */
+type Check = (google: Google, site: Site, say: (fault: string) => void) => unknown
 
 /**
  * Of Cloud Run functions ("Cloud Run functions locations", November 2026). A place that is not there would be refused after
@@ -44,17 +45,6 @@ const permissions: Record<string, string> = {
   'monitoring.alertPolicies.create': 'make alerts',
 }
 
-const checks: Check[] = [
-  checkBilling,
-  checkPermissions,
-  checkConstraints,
-  checkPlaces,
-  checkDatabase,
-  checkDataset,
-  checkNames,
-  async () => [checkGcloud()],
-]
-
 /**
  * @returns the site, with what was found out about it
  * @throws PreflightError
@@ -65,13 +55,15 @@ export async function preflight(google: Google, site: Site): Promise<Site> {
     throw new PreflightError([
       `${await google.caller()} sees no project ${site.project}: name one of \`gcloud projects list\`, or sign in as its owner.`,
     ])
-  const found = (await Promise.all(checks.map(check => check(google, site)))).flat()
-  const faults = found.filter(fault => fault !== null)
+  const found = checks.map(async check => {
+    const faults: string[] = []
+    await check(google, site, fault => faults.push(fault))
+    return faults
+  })
+  const faults = (await Promise.all(found)).flat()
   if (faults.length > 0) throw new PreflightError(faults)
-  return {
-    ...site,
-    access: site.access ?? ((await constraints(google, site)).size > 0 ? 'no-invoker-check' : 'public'),
-  }
+  const isForbidden = (await constraints(google, site)).length > 0
+  return { ...site, access: site.access ?? (isForbidden ? 'no-invoker-check' : 'public') }
 }
 
 async function signedIn(google: Google): Promise<void> {
@@ -84,24 +76,24 @@ async function signedIn(google: Google): Promise<void> {
   }
 }
 
-async function checkBilling(google: Google, { project }: Site): Promise<(string | null)[]> {
+const checkBilling: Check = async (google, { project }, say) => {
   const info = await google.peek('GET', `cloudbilling/v1/projects/${project}/billingInfo`)
-  return [
-    info && info['billingEnabled'] !== true
-      ? `Project ${project} has no billing account: gcloud billing projects link ${project} --billing-account=ACCOUNT, with one of gcloud billing accounts list.`
-      : null,
-  ]
+  if (info && info['billingEnabled'] !== true)
+    say(
+      `Project ${project} has no billing account: gcloud billing projects link ${project} --billing-account=ACCOUNT, with one of gcloud billing accounts list.`,
+    )
 }
 
-async function checkPermissions(google: Google, { project }: Site): Promise<(string | null)[]> {
+const checkPermissions: Check = async (google, { project }, say) => {
   const asked = { permissions: Object.keys(permissions) }
   const answer = await google.ask(`cloudresourcemanager/v1/projects/${project}:testIamPermissions`, asked)
-  const has = new Set(answer['permissions'] as string[] | undefined)
-  const missing = Object.keys(permissions).filter(one => !has.has(one))
-  if (missing.length === 0) return [null]
+  const missing = asked.permissions.filter(
+    one => !(answer['permissions'] as string[] | undefined)?.includes(one),
+  )
+  if (missing.length === 0) return
   const who = (await google.caller()) || 'Whoever is signed in'
   const what = missing.map(one => `${permissions[one]!} (${one})`).join(', ')
-  return [`${who} may not ${what} in ${project}: let an owner of the project do it, or grant roles/owner.`]
+  say(`${who} may not ${what} in ${project}: let an owner of the project do it, or grant roles/owner.`)
 }
 
 // ---- policies of the organization
@@ -126,109 +118,106 @@ async function effective(google: Google, project: string, constraint: string): P
 }
 
 /** Of those that forbid allUsers the ones that are in force. */
-async function constraints(google: Google, { project }: Site): Promise<ReadonlySet<string>> {
-  const inForce = await Promise.all(
-    domainConstraints.map(async name => {
-      const { listPolicy, booleanPolicy } = await effective(google, project, name)
-      return booleanPolicy?.enforced === true || (listPolicy?.allowedValues?.length ?? 0) > 0
-    }),
-  )
-  return new Set(domainConstraints.filter((_, at) => inForce[at]))
+async function constraints(google: Google, { project }: Site): Promise<string[]> {
+  const all = await Promise.all(domainConstraints.map(name => effective(google, project, name)))
+  const isInForce = ({ listPolicy, booleanPolicy }: Effective) =>
+    booleanPolicy?.enforced === true || (listPolicy?.allowedValues?.length ?? 0) > 0
+  return domainConstraints.filter((_, at) => isInForce(all[at]!))
 }
 
-async function checkConstraints(google: Google, site: Site): Promise<(string | null)[]> {
-  const { project, region } = site
-  const forbidden = [...(await constraints(google, site))]
-  const [noAccounts, needsCheck, places] = await Promise.all(
-    ['iam.disableServiceAccountCreation', 'run.managed.requireInvokerIam', 'gcp.resourceLocations'].map(
-      name => effective(google, project, name),
-    ),
-  )
+const checkConstraints: Check = async (google, site, say) => {
+  const { project, region, access } = site
+  const [forbidden, noAccounts, needsCheck, places] = await Promise.all([
+    constraints(google, site),
+    effective(google, project, 'iam.disableServiceAccountCreation'),
+    effective(google, project, 'run.managed.requireInvokerIam'),
+    effective(google, project, 'gcp.resourceLocations'),
+  ])
   const ask = 'ask the administrator of the organization for an exception'
-  const allowed = places!.listPolicy?.allowedValues ?? []
-  return [
-    site.access === 'public' && forbidden.length > 0
-      ? `--access=public: the organization forbids allUsers (${forbidden.join(', ')}): leave it out, or ${ask}.`
-      : null,
-    noAccounts!.booleanPolicy?.enforced
-      ? `The organization forbids service accounts to be made (iam.disableServiceAccountCreation): ${ask}.`
-      : null,
-    needsCheck!.booleanPolicy?.enforced && forbidden.length > 0
-      ? `The organization forbids that query is open, by ${forbidden.join(', ')} and run.managed.requireInvokerIam: ${ask}.`
-      : null,
-    // Groups such as in:eu-locations are not resolved here.
-    allowed.length > 0 && !allowed.some(one => one.startsWith('in:') || one === region)
-      ? `The organization allows ${allowed.join(', ')} only (gcp.resourceLocations): --region=${allowed[0]!}`
-      : null,
-  ]
+  const names = forbidden.join(', ')
+  if (access === 'public' && names)
+    say(`--access=public: the organization forbids allUsers (${names}): leave it out, or ${ask}.`)
+  if (noAccounts.booleanPolicy?.enforced)
+    say(`The organization forbids service accounts to be made (iam.disableServiceAccountCreation): ${ask}.`)
+  if (needsCheck.booleanPolicy?.enforced && names)
+    say(`The organization forbids that query is open, by ${names} and run.managed.requireInvokerIam: ${ask}.`)
+  const allowed = places.listPolicy?.allowedValues ?? []
+  // Groups such as in:eu-locations are not resolved here.
+  if (allowed.length > 0 && !allowed.some(one => one.startsWith('in:') || one === region))
+    say(`The organization allows ${allowed.join(', ')} only (gcp.resourceLocations): --region=${allowed[0]!}`)
 }
 
 // ---- places and names
 
-async function checkPlaces(_google: Google, { region }: Site): Promise<(string | null)[]> {
+const checkPlaces: Check = (_, { region }, say) => {
+  if (regions.includes(region)) return
   const near = regions.filter(one => one.split('-')[0] === region.split('-')[0])
-  return [
-    regions.includes(region)
-      ? null
-      : `--region=${region} is no region of Cloud Run functions: ${(near.length > 0 ? near : regions).join(', ')}.`,
-  ]
+  const list = (near.length > 0 ? near : regions).join(', ')
+  say(`--region=${region} is no region of Cloud Run functions: ${list}.`)
 }
 
-async function checkDatabase(google: Google, site: Site): Promise<(string | null)[]> {
-  const present = await google.peek('GET', databaseOf(site))
-  if (!present) return [null]
-  const { type, locationId } = present as { type: string; locationId: string }
-  const other = '--database=NAME makes one beside it'
-  return [
-    type === 'FIRESTORE_NATIVE' ? null : `The database ${site.database} is in Datastore mode: ${other}.`,
-    locationId === site['firestore-location']
-      ? null
-      : `The database ${site.database} is in ${locationId}, not ${site['firestore-location']}: --firestore-location=${locationId}, or ${other}.`,
-  ]
+const checkDatabase: Check = async (google, site, say) => {
+  const { type, locationId } = (await google.peek('GET', databaseOf(site))) ?? {}
+  const [name, other] = [`The database ${site.database}`, '--database=NAME makes one beside it']
+  if (type !== undefined && type !== 'FIRESTORE_NATIVE') say(`${name} is in Datastore mode: ${other}.`)
+  const there = String(locationId ?? site['firestore-location'])
+  if (there !== site['firestore-location'])
+    say(
+      `${name} is in ${there}, not ${site['firestore-location']}: --firestore-location=${there}, or ${other}.`,
+    )
 }
 
-async function checkDataset(google: Google, site: Site): Promise<(string | null)[]> {
-  const own: [string, string, string] = [site.project, site.dataset, '--dataset=NAME makes one beside it']
-  const [project = '', dataset = ''] = site['tables-in']?.split('.') ?? []
-  const elsewhere: [string, string, string] = [
-    project,
-    dataset,
-    'tables and roll-ups have to be in one place',
+const checkDataset: Check = async (google, site, say) => {
+  const placeOf = async (set: string) => {
+    const [project, dataset] = set.split('.')
+    return (await google.peek('GET', `bigquery/v2/projects/${project}/datasets/${dataset}`))?.['location']
+  }
+  const elsewhere = site['tables-in']
+  const sets: [name: string, remedy: string][] = [
+    [`${site.project}.${site.dataset}`, '--dataset=NAME makes one beside it'],
+    ...(elsewhere ? [[elsewhere, 'tables and roll-ups have to be in one place'] as [string, string]] : []),
   ]
-  const checked = await Promise.all(
-    (site['tables-in'] ? [own, elsewhere] : [own]).map(async ([project, dataset, remedy]) => {
-      const present = await google.peek('GET', `bigquery/v2/projects/${project}/datasets/${dataset}`)
-      if (!present)
-        return project === site.project && dataset === site.dataset
-          ? null
-          : `--tables-in=${project}.${dataset}: ${await google.caller()} sees no such dataset: name one, or have bigquery.dataOwner on it.`
-      const location = String(present['location'])
-      return location.toLowerCase() === site.location.toLowerCase()
-        ? null
-        : `The dataset ${dataset} is in ${location}, not ${site.location}: --location=${location}, or ${remedy}.`
-    }),
-  )
-  return checked
+  for (const [set, remedy] of sets) {
+    const location = await placeOf(set)
+    if (location === undefined && set === elsewhere && set !== sets[0]![0])
+      say(
+        `--tables-in=${set}: ${await google.caller()} sees no such dataset: name one, or have bigquery.dataOwner on it.`,
+      )
+    const there = String(location ?? site.location)
+    if (there.toLowerCase() !== site.location.toLowerCase())
+      say(
+        `The dataset ${set.split('.')[1]} is in ${there}, not ${site.location}: --location=${there}, or ${remedy}.`,
+      )
+  }
 }
 
 /** A function or a service of that name which is not this product's would be replaced. */
-async function checkNames(google: Google, site: Site): Promise<(string | null)[]> {
+const checkNames: Check = async (google, site, say) => {
   const { email, functionName, service } = namesIn(site)
-  return Promise.all(
-    functionNames.map(async name => {
-      const present = (await google.peek('GET', `run/v2/${service(name)}`)) as {
-        template?: { serviceAccount?: string }
-      } | null
-      if (!present || present.template?.serviceAccount === email(name)) return null
-      return `${functionName(name)} in ${site.region} is another service of Cloud Run: --prefix=NAME makes ${functionName(name)} into NAME-${name}.`
-    }),
-  )
+  for (const name of functionNames) {
+    const present = await google.peek('GET', `run/v2/${service(name)}`)
+    const { serviceAccount } = (present?.['template'] ?? {}) as { serviceAccount?: string }
+    const called = functionName(name)
+    if (present && serviceAccount !== email(name))
+      say(
+        `${called} in ${site.region} is another service of Cloud Run: --prefix=NAME makes ${called} into NAME-${name}.`,
+      )
+  }
 }
 
 /** It deploys the functions. Asking it for its version would take it a second. */
-function checkGcloud(): string | null {
-  const { status } = spawnSync('sh', ['-c', 'command -v gcloud'], { stdio: 'ignore' })
-  return status === 0
-    ? null
-    : 'There is no gcloud: https://cloud.google.com/sdk/docs/install, or use Cloud Shell.'
+const checkGcloud: Check = (_google, _site, say) => {
+  if (spawnSync('sh', ['-c', 'command -v gcloud'], { stdio: 'ignore' }).status !== 0)
+    say('There is no gcloud: https://cloud.google.com/sdk/docs/install, or use Cloud Shell.')
 }
+
+const checks: Check[] = [
+  checkBilling,
+  checkPermissions,
+  checkConstraints,
+  checkPlaces,
+  checkDatabase,
+  checkDataset,
+  checkNames,
+  checkGcloud,
+]

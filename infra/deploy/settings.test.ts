@@ -29,7 +29,7 @@ describe('the settings', () => {
     for (const [name, setting] of Object.entries(settings))
       expect([name, site[name as keyof typeof settings]]).toEqual([
         name,
-        'default' in setting ? setting.default : { dataset: 'logs', database: '(default)' }[name],
+        setting.length > 2 ? setting[2] : { dataset: 'logs', database: '(default)' }[name],
       ])
   })
 

@@ -7,98 +7,71 @@ import { dirname, join } from 'node:path'
 import { Option } from 'commander'
 import { parse, stringify } from 'yaml'
 
-interface Setting {
-  /** Left out: nothing, unless it is said. */
-  default?: string
-  description: string
-  /** The form of a valid value. */
-  pattern?: RegExp
-}
+/** What a value looks like, what it is for, and what it is where nothing is said. */
+type Setting = readonly [pattern: RegExp, description: string, standard?: string]
 
 const place = /^[A-Za-z][A-Za-z0-9-]{1,40}$/
 const count = /^\d+$/
 const size = /^\d+[KMG]i$/
+const share = /^[\d.]+$/
 
 /** Every setting, by the name of its flag. Defaults of size: infra/docs/operating.md, "Sizes and limits". */
 export const settings = {
-  region: {
-    default: 'europe-west1',
-    description: 'of the functions and the scheduler’s jobs',
-    pattern: place,
-  },
-  location: { default: 'EU', description: 'of the dataset', pattern: place },
-  'firestore-location': { default: 'eur3', description: 'of the database', pattern: place },
-  prefix: {
-    default: '',
-    description: 'begins the names of a second installation in a project, such as staging-query',
-    pattern: /^([a-z][a-z0-9]{3,11})?$/,
-  },
-  dataset: { description: 'of the log tables (logs; with a prefix: PREFIX_logs)', pattern: /^\w+$/ },
-  database: {
-    description: 'of Firestore ((default); with a prefix: PREFIX)',
-    pattern: /^(\(default\)|[a-z][a-z0-9-]{3,62})$/,
-  },
-  'tables-in': {
-    description: 'project.dataset: log tables that are elsewhere already; none are made',
-    pattern: /^[a-z][a-z0-9-]{4,60}\.\w+$/,
-  },
-  'partition-expiry-days': {
-    description: 'log tables lose partitions after N days; 0: never (the default for new tables)',
-    pattern: count,
-  },
-  partition: {
-    description: 'HOUR or DAY, for new tables; by default HOUR where they expire after 416 days at most',
-    pattern: /^(HOUR|DAY)$/,
-  },
-  'project-column': {
-    description: 'yes: a column `project` for tables with it in their metadata only',
-    pattern: /^yes$/,
-  },
-  access: {
-    description: 'public, or no-invoker-check where the organization forbids allUsers (found out)',
-    pattern: /^(public|no-invoker-check)$/,
-  },
-  notify: {
-    description: 'e-mail address that alerts go to; without it they are in the console only',
-    pattern: /^\S+@\S+$/,
-  },
-  repository: {
-    description: 'OWNER/NAME, or projects/../repositories/..: each push to it is deployed by Cloud Build',
-    pattern: /^(projects\/\S+\/repositories\/\S+|[\w.-]+\/[\w.-]+)$/,
-  },
-  branch: { default: '^main$', description: 'branches that are deployed, as a regular expression' },
-  'backup-days': {
-    default: '14',
-    description: 'daily backups of Firestore are kept for N days, 98 at most; 0: none',
-    pattern: /^(\d|[1-8]\d|9[0-8])$/,
-  },
-  'query-memory': { default: '1Gi', description: 'of an instance of query', pattern: size },
-  'query-cpu': { default: '1', description: 'of an instance of query', pattern: /^[\d.]+$/ },
-  'query-concurrency': {
-    default: '80',
-    description: 'calls that an instance of query answers at once',
-    pattern: count,
-  },
-  'query-timeout': { default: '120', description: 'seconds for a call of query', pattern: count },
-  'query-min-instances': { default: '0', description: '1: no caller waits for a cold start', pattern: count },
-  'query-max-instances': { default: '10', description: 'instances of query at most', pattern: count },
-  'warm-memory': { default: '1Gi', description: 'of an instance of warm', pattern: size },
-  'warm-cpu': { default: '1', description: 'of an instance of warm', pattern: /^[\d.]+$/ },
-  'warm-concurrency': {
-    default: '4',
-    description: 'calls that an instance of warm takes at once',
-    pattern: count,
-  },
-  'warm-deadline': {
-    default: '240',
-    description: 'seconds that the scheduler waits for a call of warm',
-    pattern: count,
-  },
-  'warm-max-instances': { default: '2', description: 'instances of warm at most', pattern: count },
-} satisfies Record<string, Setting>
+  region: [place, 'of the functions and the scheduler’s jobs', 'europe-west1'],
+  location: [place, 'of the dataset', 'EU'],
+  'firestore-location': [place, 'of the database', 'eur3'],
+  prefix: [
+    /^([a-z][a-z0-9]{3,11})?$/,
+    'begins the names of a second installation in a project, such as staging-query',
+    '',
+  ],
+  dataset: [/^\w+$/, 'of the log tables (logs; with a prefix: PREFIX_logs)'],
+  database: [/^(\(default\)|[a-z][a-z0-9-]{3,62})$/, 'of Firestore ((default); with a prefix: PREFIX)'],
+  'tables-in': [
+    /^[a-z][a-z0-9-]{4,60}\.\w+$/,
+    'project.dataset: log tables that are elsewhere already; none are made',
+  ],
+  'partition-expiry-days': [
+    count,
+    'log tables lose partitions after N days; 0: never (the default for new tables)',
+  ],
+  partition: [
+    /^(HOUR|DAY)$/,
+    'HOUR or DAY, for new tables; by default HOUR where they expire after 416 days at most',
+  ],
+  'project-column': [/^yes$/, 'yes: a column `project` for tables with it in their metadata only'],
+  access: [
+    /^(public|no-invoker-check)$/,
+    'public, or no-invoker-check where the organization forbids allUsers (found out)',
+  ],
+  notify: [/^\S+@\S+$/, 'e-mail address that alerts go to; without it they are in the console only'],
+  repository: [
+    /^(projects\/\S+\/repositories\/\S+|[\w.-]+\/[\w.-]+)$/,
+    'OWNER/NAME, or projects/../repositories/..: each push to it is deployed by Cloud Build',
+  ],
+  branch: [/^/, 'branches that are deployed, as a regular expression', '^main$'],
+  'backup-days': [
+    /^(\d|[1-8]\d|9[0-8])$/,
+    'daily backups of Firestore are kept for N days, 98 at most; 0: none',
+    '14',
+  ],
+  'query-memory': [size, 'of an instance of query', '1Gi'],
+  'query-cpu': [share, 'of an instance of query', '1'],
+  'query-concurrency': [count, 'calls that an instance of query answers at once', '80'],
+  'query-timeout': [count, 'seconds for a call of query', '120'],
+  'query-min-instances': [count, '1: no caller waits for a cold start', '0'],
+  'query-max-instances': [count, 'instances of query at most', '10'],
+  'warm-memory': [size, 'of an instance of warm', '1Gi'],
+  'warm-cpu': [share, 'of an instance of warm', '1'],
+  'warm-concurrency': [count, 'calls that an instance of warm takes at once', '4'],
+  'warm-deadline': [count, 'seconds that the scheduler waits for a call of warm', '240'],
+  'warm-max-instances': [count, 'instances of warm at most', '2'],
+} as const satisfies Record<string, Setting>
+
+const all = Object.entries(settings as Record<string, Setting>)
 
 type Name = keyof typeof settings
-type Given = { [K in Name]: (typeof settings)[K] extends { default: string } ? string : string | undefined }
+type Given = { [K in Name]: (typeof settings)[K] extends { 2: string } ? string : string | undefined }
 
 export interface Site extends Omit<Given, 'dataset' | 'database'> {
   project: string
@@ -115,9 +88,9 @@ export class SettingsError extends Error {
 
 /** Flags for commander. */
 export function optionsOfSettings(): Option[] {
-  return Object.entries(settings as Record<string, Setting>).map(
-    ([name, { default: value, description }]) =>
-      new Option(`--${name} <value>`, `${description}${value ? ` (default: ${value})` : ''}`),
+  return all.map(
+    ([name, [, description, standard]]) =>
+      new Option(`--${name} <value>`, `${description}${standard ? ` (default: ${standard})` : ''}`),
   )
 }
 
@@ -144,10 +117,10 @@ export function readSite(project: string, given: Record<string, string | string[
   const values: Record<string, string | undefined> = {}
   for (const name of Object.keys(keptSettings))
     if (!(name in settings)) throw new SettingsError(`${file}: there is no setting ${name}`)
-  for (const [name, { default: value, pattern }] of Object.entries(settings as Record<string, Setting>)) {
-    const said = flags[name] ?? (keptSettings as Record<string, Value>)[name] ?? value
-    if (said !== undefined && pattern && !pattern.test(String(said)))
-      throw new SettingsError(`--${name}=${String(said)} is not valid: ${settings[name as Name].description}`)
+  for (const [name, [pattern, description, standard]] of all) {
+    const said = flags[name] ?? (keptSettings as Record<string, Value>)[name] ?? standard
+    if (said !== undefined && !pattern.test(String(said)))
+      throw new SettingsError(`--${name}=${String(said)} is not valid: ${description}`)
     values[name] = said === undefined ? undefined : String(said)
   }
   const { prefix } = values as Given
@@ -174,16 +147,12 @@ function pairOf(text: string): [string, string] {
 export function keepSite(site: Site): string {
   const file = fileOf(site.project, site.prefix)
   const values = site as unknown as Record<string, string | undefined>
-  const said = Object.entries(settings as Record<string, Setting>).filter(
-    ([name, { default: value }]) => values[name] !== undefined && values[name] !== value,
-  )
+  const said = all.filter(([name, [, , standard]]) => values[name] !== undefined && values[name] !== standard)
   const kept = Object.fromEntries(said.map(([name]) => [name, values[name]]))
   mkdirSync(dirname(file), { recursive: true })
   const env = Object.keys(site.env).length > 0 ? { env: site.env } : {}
-  writeFileSync(
-    file,
-    `# Settings of the deployment in this project; \`npm run deploy\` reads and writes them.\n${stringify({ ...kept, ...env })}`,
-  )
+  const head = '# Settings of the deployment in this project; `npm run deploy` reads and writes them.'
+  writeFileSync(file, `${head}\n${stringify({ ...kept, ...env })}`)
   return file
 }
 
