@@ -41,10 +41,11 @@ export interface ControlPlane {
 /** A project as its owner has it after creating it and paying for it. */
 export function newProject(id: string, owner = 'owner@example.com'): State {
   return {
+    // Of those that "Enabled services" of Service Usage lists the one that cannot be missing.
     projects: {
       [id]: {
         number: '123456789012',
-        apis: [...enabledFromTheStart],
+        apis: ['serviceusage.googleapis.com'],
         isBilled: true,
         constraints: {},
         news: null,
@@ -56,13 +57,6 @@ export function newProject(id: string, owner = 'owner@example.com'): State {
     refused: [],
   }
 }
-
-/**
- * "Enabled services" of Service Usage lists some 30; those that are used here. Projects that are made by tools
- * (Terraform's `google_project` with `disable_default_services`, say) may have fewer, so only the one is counted on that
- * cannot be missing.
- */
-const enabledFromTheStart = ['serviceusage.googleapis.com']
 
 /**
  * With credentials of a user these are called on behalf of gcloud's own project, not of the project in question;
@@ -86,9 +80,7 @@ const routes: Route[] = [
 
 const compiled = routes.map(route => ({
   route,
-  pattern: new RegExp(
-    `^/${route.path.replaceAll(/[.()*$]/g, String.raw`\$&`).replaceAll(/\{(\w+)\}/g, '(?<$1>[^/:]+)')}$`,
-  ),
+  pattern: new RegExp(`^/${route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/:]+)')}$`),
 }))
 
 /**

@@ -14,22 +14,18 @@ interface Method {
   body: string | null
 }
 
-interface Field {
-  kind: string
-  /** Of a message or a list of words. */
-  type: string | undefined
-  isRepeated: boolean
-}
-
 interface Message {
-  fields: Map<string, Field>
+  /** By name; `type` is that of a message or a list of words. */
+  fields: Map<string, { kind: string; type: string | undefined; isRepeated: boolean }>
   words: Set<string>
 }
 
+/** By name; one inside another as `Outer.Inner`. */
+type Messages = Map<string, Message>
+
 interface Api {
   methods: Method[]
-  /** By name; one inside another as `Outer.Inner`. */
-  messages: Map<string, Message>
+  messages: Messages
 }
 
 const read = new Map<string, Api | null>()
@@ -53,15 +49,16 @@ export function shapeFault(verb: string, path: string, query: URLSearchParams, b
     if (!ofAll.has(name) && !method.parameters.has(name.replaceAll('.', '_')))
       return `Invalid JSON payload received. Unknown name "${name}": Cannot bind query parameter.`
   const mask = query.get('updateMask')
-  const unknown = mask?.split(',').find(path => method.body !== null && !isPath(known, method.body, path))
+  const { messages } = known
+  const unknown = mask?.split(',').find(path => method.body !== null && !isPath(messages, method.body, path))
   if (unknown !== undefined) return `Invalid field path in update_mask: ${unknown}`
   if (body === undefined) return null
   if (method.body === null) return `${verb} ${asked} takes no body`
-  return faultIn(known, method.body, body, '')
+  return faultIn(messages, method.body, body, '')
 }
 
 /** Such as `serviceConfig.environmentVariables`, also as `service_config.environment_variables`. */
-function isPath({ messages }: Api, type: string, path: string): boolean {
+function isPath(messages: Messages, type: string, path: string): boolean {
   const [head = '', ...rest] = path
     .replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
     .split('.')
@@ -69,38 +66,7 @@ function isPath({ messages }: Api, type: string, path: string): boolean {
   if (!fields || fields.has('additionalProperties')) return true
   const field = fields.get(head)
   if (!field || rest.length === 0) return field !== undefined
-  return (
-    field.type !== undefined &&
-    isPath({ messages, methods: [] }, within(messages, type, field.type), rest.join('.'))
-  )
-}
-
-function faultIn({ messages }: Api, type: string, value: unknown, path: string): string | null {
-  const message = messages.get(type)
-  if (!message || value === null) return null
-  // "ProtoJSON": the number of a word is as good.
-  if (message.words.size > 0)
-    return typeof value === 'number' || message.words.has(value as string)
-      ? null
-      : `Invalid value at '${path}': ${JSON.stringify(value)}`
-  if (typeof value !== 'object' || Array.isArray(value)) return `Invalid value at '${path}': not an object`
-  if (message.fields.has('additionalProperties')) return null
-  for (const [name, inner] of Object.entries(value)) {
-    const field = message.fields.get(name)
-    const at = path ? `${path}.${name}` : name
-    if (!field)
-      return `Invalid JSON payload received. Unknown name "${name}" at '${path}': Cannot find field.`
-    if (field.isRepeated && inner !== null && !Array.isArray(inner))
-      return `Invalid value at '${at}': not a list`
-    const items = field.isRepeated ? ((inner ?? []) as unknown[]) : [inner]
-    for (const item of items) {
-      const fault = field.type
-        ? faultIn({ messages, methods: [] }, within(messages, type, field.type), item, at)
-        : plainFault(field.kind, item, at)
-      if (fault) return fault
-    }
-  }
-  return null
+  return field.type !== undefined && isPath(messages, within(messages, type, field.type), rest.join('.'))
 }
 
 /** Numbers of 64 bits are texts in JSON. */
@@ -112,14 +78,36 @@ const plain: Record<string, (value: unknown) => boolean> = {
   FloatField: value => typeof value === 'number',
 }
 
-function plainFault(kind: string, value: unknown, path: string): string | null {
-  return value === null || (plain[kind]?.(value) ?? true)
-    ? null
-    : `Invalid value at '${path}': ${JSON.stringify(value)}`
+function faultIn(messages: Messages, type: string, value: unknown, path: string): string | null {
+  const message = messages.get(type)
+  if (!message || value === null) return null
+  const wrong = `Invalid value at '${path}': `
+  // "ProtoJSON": the number of a word is as good.
+  if (message.words.size > 0)
+    return typeof value === 'number' || message.words.has(value as string)
+      ? null
+      : wrong + JSON.stringify(value)
+  if (typeof value !== 'object' || Array.isArray(value)) return `${wrong}not an object`
+  if (message.fields.has('additionalProperties')) return null
+  for (const [name, inner] of Object.entries(value)) {
+    const field = message.fields.get(name)
+    const at = path ? `${path}.${name}` : name
+    if (!field)
+      return `Invalid JSON payload received. Unknown name "${name}" at '${path}': Cannot find field.`
+    if (field.isRepeated && inner !== null && !Array.isArray(inner))
+      return `Invalid value at '${at}': not a list`
+    for (const item of (field.isRepeated ? (inner ?? []) : [inner]) as unknown[]) {
+      const fault = field.type ? faultIn(messages, within(messages, type, field.type), item, at) : null
+      if (fault) return fault
+      if (!field.type && item !== null && plain[field.kind]?.(item) === false)
+        return `Invalid value at '${at}': ${JSON.stringify(item)}`
+    }
+  }
+  return null
 }
 
 /** The innermost message of that name. */
-function within(messages: Api['messages'], outer: string, name: string): string {
+function within(messages: Messages, outer: string, name: string): string {
   for (let scope = outer; scope !== ''; scope = scope.slice(0, Math.max(0, scope.lastIndexOf('.'))))
     if (messages.has(`${scope}.${name}`)) return `${scope}.${name}`
   return name
@@ -161,8 +149,8 @@ function readApi(client: string, text: string): Api {
   return { methods, messages }
 }
 
-function readMessages(text: string): Api['messages'] {
-  const messages: Api['messages'] = new Map()
+function readMessages(text: string): Messages {
+  const messages: Messages = new Map()
   let scope: string[] = []
   for (const line of text.split('\n')) {
     const opened = /^( *)class (\w+)\(/.exec(line)
