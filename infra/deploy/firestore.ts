@@ -101,16 +101,13 @@ async function setUpBackups(google: Google, site: Site): Promise<void> {
   const days = Number(site['backup-days'])
   const schedules = await google.list(at, 'backupSchedules')
   const daily = schedules.find(schedule => schedule['dailyRecurrence'] !== undefined)
-  const retention = `${days * 86_400}s`
-  if (daily?.['retention'] === retention || (days === 0 && !daily)) return
+  const one = `firestore/v1/${String(daily?.['name'])}`
+  const wanted = { retention: `${days * 86_400}s`, dailyRecurrence: {} }
+  if (daily?.['retention'] === wanted.retention || (days === 0 && !daily)) return
   const title = `backups: daily, kept for ${days} days`
-  if (days === 0)
-    await google.change('backups: no more', 'DELETE', `firestore/v1/${daily!['name'] as string}`)
-  else if (!daily) await google.change(title, 'POST', at, { retention, dailyRecurrence: {} })
-  else
-    await google.change(title, 'PATCH', `firestore/v1/${daily['name'] as string}?updateMask=retention`, {
-      retention,
-    })
+  if (days === 0) await google.change('backups: no more', 'DELETE', one)
+  else if (!daily) await google.change(title, 'POST', at, wanted)
+  else await google.change(title, 'PATCH', `${one}?updateMask=retention`, { retention: wanted.retention })
 }
 
 /**
@@ -119,33 +116,28 @@ async function setUpBackups(google: Google, site: Site): Promise<void> {
  * @throws Error where there is no backup
  */
 export async function restore(google: Google, site: Site, into: string, time?: string): Promise<void> {
-  const { project, database } = site
-  const databases = `firestore/v1/projects/${project}/databases`
+  const { project, database: name } = site
+  const database = `projects/${project}/databases/${name}`
+  const make = (as: string, verb: string, body: Json) =>
+    google.change(
+      `database ${into}: made ${as}`,
+      'POST',
+      `firestore/v1/projects/${project}/databases:${verb}`,
+      { databaseId: into, ...body },
+    )
   if (time !== undefined) {
     // "Point-in-time recovery": whole minutes.
     const snapshotTime = `${new Date(time).toISOString().slice(0, 17)}00Z`
-    await google.change(
-      `database ${into}: made as ${database} was at ${snapshotTime}`,
-      'POST',
-      `${databases}:clone`,
-      {
-        databaseId: into,
-        pitrSnapshot: { database: `projects/${project}/databases/${database}`, snapshotTime },
-      },
-    )
+    await make(`as ${name} was at ${snapshotTime}`, 'clone', { pitrSnapshot: { database, snapshotTime } })
     return
   }
   const backups = await google.list(`firestore/v1/projects/${project}/locations/-/backups`, 'backups')
-  const own = backups.filter(backup => backup['database'] === `projects/${project}/databases/${database}`)
-  const [newest] = own.sort((a, b) => (String(a['snapshotTime']) < String(b['snapshotTime']) ? 1 : -1))
+  const own = backups.filter(backup => backup['database'] === database)
+  const newest = own.sort((a, b) => (String(a['snapshotTime']) < String(b['snapshotTime']) ? 1 : -1))[0]
   if (!newest)
     throw new Error(
-      `There is no backup of ${database} yet: --time=2026-11-22T20:15:00Z takes a moment of the last seven days.`,
+      `There is no backup of ${name} yet: --time=2026-11-22T20:15:00Z takes a moment of the last seven days.`,
     )
-  await google.change(
-    `database ${into}: made from the backup of ${String(newest['snapshotTime'])}`,
-    'POST',
-    `${databases}:restore`,
-    { databaseId: into, backup: newest['name'] },
-  )
+  const backup = newest['name']
+  await make(`from the backup of ${String(newest['snapshotTime'])}`, 'restore', { backup })
 }

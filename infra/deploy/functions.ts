@@ -6,10 +6,11 @@
  * ones have passed the smoke test. `gcloud run deploy --function` would make a service that the function's address and `gcloud
  * functions` do not know.
  */
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Google, Json } from './google-api.ts'
 import { grant } from './project.ts'
 import { type FunctionName, functionNames, namesIn, type Site } from './settings.ts'
@@ -114,26 +115,21 @@ export async function deployFunctions(google: Google, site: Site): Promise<void>
 const passing = /Unable to retrieve the repository metadata|gcf-artifacts|has not been used in project/i
 
 async function gcloud(args: string[], say: (line: string) => void): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    const { code, output } = await printed('gcloud', args)
-    if (code === 0) return
-    if (attempt === 4 || !passing.test(output))
-      throw new Error(
-        `gcloud ${args.slice(0, 3).join(' ')} failed:\n${output.trim().split('\n').slice(-15).join('\n')}`,
-      )
-    say(`again: ${passing.exec(output)![0]}`)
-  }
-}
-
-function printed(program: string, args: string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', code => resolve({ code, output }))
-  })
+  for (let attempt = 1; ; attempt++)
+    try {
+      await promisify(execFile)('gcloud', args, { maxBuffer: 1e8 })
+      return
+    } catch (error) {
+      const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string }
+      const lines = `${stdout}${stderr}`.trim() || message
+      const again = passing.exec(lines)?.[0]
+      if (attempt === 4 || again === undefined)
+        throw new Error(
+          `gcloud ${args.slice(0, 3).join(' ')} failed:\n${lines.split('\n').slice(-15).join('\n')}`,
+          { cause: error },
+        )
+      say(`again: ${again}`)
+    }
 }
 
 /** Everyone calls query, which asks for keys; the scheduler alone calls warm. */
@@ -171,9 +167,8 @@ async function serviceOf(google: Google, site: Site, name: FunctionName): Promis
 
 /** Those that get traffic now, by name. */
 function serving({ trafficStatuses = [] }: Service): Target[] {
-  return trafficStatuses
-    .filter(({ percent = 0 }) => percent > 0)
-    .map(({ revision, percent }) => byName(revision!, { percent: percent! }))
+  const receiving = trafficStatuses.filter(({ percent = 0 }) => percent > 0)
+  return receiving.map(({ revision, percent }) => byName(revision!, { percent: percent! }))
 }
 
 function byName(revision: string, rest: Pick<Target, 'percent' | 'tag'>): Target {
@@ -184,26 +179,19 @@ function tagged({ trafficStatuses = [] }: Service, tag: string) {
   return trafficStatuses.find(target => target.tag === tag)
 }
 
-async function send(
-  google: Google,
-  site: Site,
-  name: FunctionName,
-  traffic: Target[],
-  title: string,
-): Promise<Service> {
+async function send(google: Google, site: Site, name: FunctionName, traffic: Target[], title: string) {
   const at = `run/v2/${namesIn(site).service(name)}?updateMask=traffic`
-  return (await google.change(title, 'PATCH', at, { traffic })) as Service
+  return (await google.change(`${name}: ${title}`, 'PATCH', at, { traffic })) as Service
 }
 
 /** Names the revisions that serve, where the newest would. */
 export async function holdTraffic(google: Google, site: Site): Promise<void> {
-  await Promise.all(functionNames.map(name => hold(google, site, name)))
-}
-
-async function hold(google: Google, site: Site, name: FunctionName): Promise<void> {
-  const service = await serviceOf(google, site, name)
-  if (!service || service.traffic?.every(({ type }) => type.endsWith('_REVISION'))) return
-  await send(google, site, name, serving(service), `${name}: its traffic stays with the revision that serves`)
+  await ofBoth(async name => {
+    const service = await serviceOf(google, site, name)
+    if (service && !service.traffic?.every(({ type }) => type.endsWith('_REVISION')))
+      await send(google, site, name, serving(service), 'its traffic stays with the revision that serves')
+    return ''
+  })
 }
 
 /** Gives the newest revisions addresses of their own. */
@@ -212,17 +200,9 @@ export async function tagCandidates(google: Google, site: Site): Promise<Address
     const service = (await serviceOf(google, site, name))!
     const revision = service.latestReadyRevision.split('/').at(-1)!
     const others = (service.traffic ?? []).filter(({ tag }) => tag !== 'candidate')
-    const traffic = [
-      ...(others.length > 0 ? others : serving(service)),
-      byName(revision, { tag: 'candidate' }),
-    ]
-    const after = await send(
-      google,
-      site,
-      name,
-      traffic,
-      `${name}: ${revision} has an address for the smoke test`,
-    )
+    const kept = others.length > 0 ? others : serving(service)
+    const traffic = [...kept, byName(revision, { tag: 'candidate' })]
+    const after = await send(google, site, name, traffic, `${revision} has an address for the smoke test`)
     return tagged(after, 'candidate')!.uri!
   })
 }
@@ -231,13 +211,11 @@ export async function tagCandidates(google: Google, site: Site): Promise<Address
 export async function sendTraffic(google: Google, site: Site): Promise<void> {
   for (const name of functionNames) {
     const service = (await serviceOf(google, site, name))!
-    const { revision } = tagged(service, 'candidate')!
+    const revision = tagged(service, 'candidate')!.revision!
     const before = serving(service).find(target => target.revision !== revision)
-    const traffic = [
-      byName(revision!, { percent: 100 }),
-      ...(before ? [byName(before.revision!, { tag: 'previous' })] : []),
-    ]
-    await send(google, site, name, traffic, `${name}: ${revision!} gets the traffic`)
+    const previous = before ? [byName(before.revision!, { tag: 'previous' })] : []
+    const traffic = [byName(revision, { percent: 100 }), ...previous]
+    await send(google, site, name, traffic, `${revision} gets the traffic`)
   }
 }
 
@@ -251,7 +229,7 @@ export async function rollback(google: Google, site: Site, named: Partial<OfBoth
   })
   for (const name of functionNames) {
     const traffic = [byName(revisions[name], { percent: 100 })]
-    await send(google, site, name, traffic, `${name}: ${revisions[name]} gets the traffic`)
+    await send(google, site, name, traffic, `${revisions[name]} gets the traffic`)
   }
 }
 

@@ -42,12 +42,8 @@ export async function removeAll(
   const sinks = `logging/v2/projects/${project}/sinks/${own('requests')}`
   const sink = await google.get(sinks)
   const emails = accountNames.map(email)
-  await revoke(
-    google,
-    `cloudresourcemanager/v1/projects/${project}`,
-    'the project',
-    new Set(emails.map(memberOf)),
-  )
+  const members = new Set(emails.map(memberOf))
+  await revoke(google, `cloudresourcemanager/v1/projects/${project}`, 'the project', members)
   const { writerIdentity = '' } = (sink ?? {}) as { writerIdentity?: string }
   const writer = writerIdentity.replace('serviceAccount:', '')
   const sets = [`${project}.${dataset}`, ...(site['tables-in'] ? [site['tables-in']] : [])]
@@ -93,14 +89,9 @@ async function removeData(google: Google, site: Site, named: Named, drop: Drop):
   const at = databaseOf(site)
   if (await google.get(at)) {
     if (named.deleteDatabase) {
-      await google.change(
-        `database ${database}: may be deleted`,
-        'PATCH',
-        `${at}?updateMask=deleteProtectionState`,
-        {
-          deleteProtectionState: 'DELETE_PROTECTION_DISABLED',
-        },
-      )
+      const off = { deleteProtectionState: 'DELETE_PROTECTION_DISABLED' }
+      const mask = `${at}?updateMask=deleteProtectionState`
+      await google.change(`database ${database}: may be deleted`, 'PATCH', mask, off)
       await drop(`database ${database}`, at)
     } else
       kept.unshift(

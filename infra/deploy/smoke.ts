@@ -44,7 +44,7 @@ export async function smoke(
     if (!defined) say(`left out: ${endpoint} is not defined yet, and is called later`)
     const token = await identityToken(google, site)
     for (const check of checksOf(addresses, { key, token, call: defined ? call : null })) {
-      await carryOut(check)
+      await persist(() => carryOut(check))
       say(`passed: ${check[0]}`)
     }
   } finally {
@@ -58,10 +58,7 @@ async function identityToken(google: Google, site: Site): Promise<string> {
   const { address, email } = namesIn(site)
   const { token } = await google.ask(
     `iamcredentials/v1/projects/-/serviceAccounts/${email('scheduler')}:generateIdToken`,
-    {
-      audience: address('warm'),
-      includeEmail: true,
-    },
+    { audience: address('warm'), includeEmail: true },
   )
   return token as string
 }
@@ -86,14 +83,11 @@ function checksOf(
 }
 
 async function carryOut([title, url, status, init, contains = '']: Check): Promise<void> {
-  await persist(async () => {
-    const response = await fetch(url, init)
-    const body = await response.text()
-    if (response.status !== status || !body.includes(contains))
-      throw new Error(
-        `failed: ${title}: ${url} answered ${response.status}, not ${status}: ${body.slice(0, 500)}`,
-      )
-  })
+  const response = await fetch(url, init)
+  const body = await response.text()
+  if (response.status === status && body.includes(contains)) return
+  const said = `${url} answered ${response.status}, not ${status}: ${body.slice(0, 500)}`
+  throw new Error(`failed: ${title}: ${said}`)
 }
 
 /** A new address, binding or connection needs a moment: a first failure is none. */

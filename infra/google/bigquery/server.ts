@@ -4,6 +4,7 @@
 import { resolve } from 'node:path'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job } from '../../../shared/engines/bigquery/client.ts'
 import { type DuckDbOptions, openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
@@ -199,10 +200,7 @@ async function read(request: IncomingMessage): Promise<ApiRequest> {
   const jobId = dataset === null ? item : `${project}.${dataset}.${item}`
   const method = routes[`${request.method} ${collection}${item === null ? '' : '/'}${cancel}`]
   if (!method) throw new BigQueryError('notFound', `Not found: ${request.method} ${url.pathname}`)
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  const content = Buffer.concat(chunks)
-  const [text, media] = partsOf(content, request.headers['content-type'])
+  const [text, media] = partsOf(await buffer(request), request.headers['content-type'])
   const body = text ? (JSON.parse(text) as Job) : null
   return { method, jobId, body, media, query: url.searchParams }
 }

@@ -1,5 +1,5 @@
 /** Who may do what: the roles that the deployment grants, and the permissions in them that the stand-in checks. */
-import { type Call, invalid, Refusal, type State } from './plane.ts'
+import { type Call, invalid, refuse, type State } from './plane.ts'
 
 const all = (kind: string) =>
   ['create', 'delete', 'get', 'list', 'update'].map(verb => `${kind}.${verb}`).join(' ')
@@ -65,17 +65,10 @@ export function isPermitted(state: State, caller: string, permission: string, re
 export function demand({ state, caller }: Call, permission: string, resources: string[]): void {
   if (isPermitted(state, caller, permission, resources)) return
   const resource = resources.at(-1)!
-  throw new Refusal(
+  refuse(
     'PERMISSION_DENIED',
     `Permission '${permission}' denied on resource '${resource}' (or it may not exist).`,
-    [
-      {
-        '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-        reason: 'IAM_PERMISSION_DENIED',
-        domain: 'iam.googleapis.com',
-        metadata: { permission, resource },
-      },
-    ],
+    ['IAM_PERMISSION_DENIED', 'iam.googleapis.com', { permission, resource }],
   )
 }
 

@@ -93,12 +93,16 @@ const statuses = {
 export class Refusal extends Error {
   readonly code: number
   readonly body: Json
-  constructor(status: keyof typeof statuses, message: string, details: Json[] = []) {
+  /** @param info reason, domain and metadata of `google.rpc.ErrorInfo` */
+  constructor(status: keyof typeof statuses, message: string, info?: [string, string, Json]) {
     super(message)
     this.code = statuses[status]
     // BigQuery's clients read `errors[0].reason`, all others `status` and `details`.
     const reason = { ALREADY_EXISTS: 'duplicate', NOT_FOUND: 'notFound', PERMISSION_DENIED: 'accessDenied' }
     const errors = [{ message, domain: 'global', reason: (reason as Json)[status] ?? 'invalid' }]
+    const [said, domain, metadata] = info ?? []
+    const type = 'type.googleapis.com/google.rpc.ErrorInfo'
+    const details = info ? [{ '@type': type, reason: said, domain, metadata }] : []
     this.body = { error: { code: this.code, status, message, errors, details } }
   }
 }

@@ -24,11 +24,11 @@ const signing = 'iamcredentials/v1/projects/{project}/serviceAccounts/{account}'
 
 export const projectRoutes = [
   route('POST', `${services}:batchEnable`, 'serviceusage.services.enable', enable),
-  route('GET', `${services}:batchGet`, 'serviceusage.services.get', call => {
-    const { apis } = projectOf(call)[1]
-    const state = (name: string) => (apis.includes(name.split('/').at(-1)!) ? 'ENABLED' : 'DISABLED')
-    return { services: call.query.getAll('names').map(name => ({ name, state: state(name) })) }
-  }),
+  route('GET', `${services}:batchGet`, 'serviceusage.services.get', call => ({
+    services: call.query.getAll('names').map(name => serviceOf(call, name)),
+  })),
+  // gcloud asks, before it deploys.
+  route('GET', `${services}/{service}`, 'serviceusage.services.get', call => serviceOf(call, call.name)),
   route('GET', 'serviceusage/v1/operations/{operation}', null, polled),
   route('GET', project, 'resourcemanager.projects.get', call => {
     const [projectId, { number }] = projectOf(call)
@@ -73,6 +73,11 @@ export const projectRoutes = [
     return { token: identityToken(call.params['account']!, call.body['audience'] as string) }
   }),
 ]
+
+function serviceOf(call: Call, name: string): Json {
+  const isEnabled = projectOf(call)[1].apis.includes(name.split('/').at(-1)!)
+  return { name, state: isEnabled ? 'ENABLED' : 'DISABLED' }
+}
 
 function newAccount(call: Call, { name, accountId, serviceAccount }: Json): Json {
   if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(String(accountId)))

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { bigQueryRoutes } from './bigquery.ts'
 import { buildRoutes } from './builds.ts'
 import { firestoreRoutes } from './firestore.ts'
@@ -94,7 +95,7 @@ export async function startControlPlane(state: State, processes?: Processes): Pr
       void forward({ req, res, state, address, processes })
       return
     }
-    void readBody(req).then(body => {
+    void buffer(req).then(body => {
       const [status, answer] = serve(req, body, state, address)
       const call = `${callerOf(req) ?? 'unknown'} ${req.method} ${pathOf(req).pathname} ${status}`
       calls.push(call)
@@ -208,14 +209,7 @@ function check(call: Call, { path, permission }: Route): void {
     refuse(
       'PERMISSION_DENIED',
       `${api} has not been used in project ${number} before or it is disabled. Enable it, then retry.`,
-      [
-        {
-          '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-          reason: 'SERVICE_DISABLED',
-          domain: 'googleapis.com',
-          metadata: { service: api, consumer: `projects/${number}` },
-        },
-      ],
+      ['SERVICE_DISABLED', 'googleapis.com', { service: api, consumer: `projects/${number}` }],
     )
   }
   if (permission) demand(call, permission, withParents(call.name))
@@ -229,12 +223,6 @@ function pathOf(req: IncomingMessage): URL {
   const url = new URL(req.url ?? '/', 'http://localhost')
   url.pathname = decodeURIComponent(url.pathname)
   return url
-}
-
-async function readBody(req: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of req) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
 }
 
 function send(res: ServerResponse, status: number, answer: Json): void {
