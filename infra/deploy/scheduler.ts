@@ -45,7 +45,12 @@ export async function setUpJobs(
   const client = await connect(google, site)
   const parent = `projects/${site.project}/locations/${site.region}`
   const wanted = endpoints.filter(isWarmed).map(endpoint => jobFor(endpoint, site))
-  const there = await google.persist(() => jobsIn(client, parent, dryRun))
+  // None, for a dry run in a project whose API is not enabled yet.
+  const none: [Job[]] = [[]]
+  const [there] = await google.persist(() => {
+    const listed = client.listJobs({ parent })
+    return dryRun ? listed.catch(unless(permissionDenied, none)) : listed
+  })
   for (const job of wanted) {
     const present = there.find(({ name }) => name === job.name)
     if (present && holds(present, job)) continue
@@ -57,7 +62,7 @@ export async function setUpJobs(
   for (const { name } of there)
     if (idOf(name!).startsWith(namesIn(site).own('warm-')) && !kept.has(name!)) {
       say(`job ${idOf(name!)}: removed`)
-      if (!dryRun) await client.deleteJob({ name: name! }).catch(unlessCode(notFound))
+      if (!dryRun) await client.deleteJob({ name: name! }).catch(unless(notFound, null))
     }
   await client.close()
 }
@@ -69,22 +74,11 @@ const paths = ['description', 'schedule', 'time_zone', 'attempt_deadline', 'retr
 /** Codes of gRPC, which the client has in its errors over REST as well. */
 const [notFound, permissionDenied] = [5, 7]
 
-/** One that is gone already, say, is no error. */
-function unlessCode(expected: number) {
-  return (error: { code?: unknown }): void => {
+/** What there is instead where the call fails with that code. */
+function unless<T>(expected: number, instead: T) {
+  return (error: { code?: unknown }): T => {
     if (error.code !== expected) throw error
-  }
-}
-
-/** None, for a dry run in a project whose API is not enabled yet. */
-async function jobsIn(client: CloudSchedulerClient, parent: string, dryRun = false): Promise<Job[]> {
-  try {
-    const [jobs] = await client.listJobs({ parent })
-    return jobs
-  } catch (error) {
-    if (dryRun) unlessCode(permissionDenied)(error as { code?: unknown })
-    else throw error
-    return []
+    return instead
   }
 }
 

@@ -140,25 +140,23 @@ function made(table: Table, { partition, 'partition-expiry-days': days = '0' }: 
 }
 
 function changed(present: Table, wanted: Table, { partition, 'partition-expiry-days': days }: Layout): Plan {
-  const { type, field, expirationMs } = present.timePartitioning ?? { type: undefined }
-  const wantedMs =
-    days === undefined ? (expirationMs ?? null) : Number(days) === 0 ? null : String(Number(days) * dayMs)
-  const table: Partial<Table> = {
-    ...(JSON.stringify(wanted.schema.fields) === JSON.stringify(present.schema.fields)
-      ? {}
-      : { schema: wanted.schema }),
-    ...(type && wantedMs !== (expirationMs ?? null)
-      ? { timePartitioning: { type, ...(field ? { field } : {}), expirationMs: wantedMs } }
-      : {}),
-    ...(present.clustering?.fields.join() === wanted.clustering!.fields.join()
-      ? {}
-      : { clustering: wanted.clustering! }),
-  }
+  const {
+    type,
+    field,
+    expirationMs = null,
+  } = (present.timePartitioning ?? {}) as Partial<NonNullable<Table['timePartitioning']>>
+  const asked = Number(days) === 0 ? null : String(Number(days) * dayMs)
+  const wantedMs = days === undefined ? expirationMs : asked
+  const table: Partial<Table> = {}
+  if (JSON.stringify(wanted.schema.fields) !== JSON.stringify(present.schema.fields))
+    table.schema = wanted.schema
+  if (type && wantedMs !== expirationMs)
+    table.timePartitioning = { type, ...(field ? { field } : {}), expirationMs: wantedMs }
+  if (present.clustering?.fields.join() !== wanted.clustering!.fields.join())
+    table.clustering = wanted.clustering!
   const note = `is partitioned by ${type ?? 'nothing'}, which cannot be changed: see "Tables" in infra/docs/operating.md`
-  return {
-    table: Object.keys(table).length > 0 ? table : null,
-    ...(partition === undefined || type === partition ? {} : { note }),
-  }
+  const isOther = partition !== undefined && type !== partition
+  return { table: Object.keys(table).length > 0 ? table : null, ...(isOther ? { note } : {}) }
 }
 
 /**

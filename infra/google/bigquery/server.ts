@@ -69,18 +69,17 @@ export async function startBigQueryServer(options: BigQueryServerOptions): Promi
   const engine = openDuckDb({ logsFolder, tables, ...(now === undefined ? {} : { now }) })
   const catalog = new TableCatalog({ tables, dataset, location, logsFolder, partition })
   const jobs = new Jobs(engine, catalog)
-  const api = new Api(jobs, catalog, permits, { pageRows, pageBytes })
+  const { answer, faults, requests } = apiOf(jobs, catalog, permits, { pageRows, pageBytes })
   const servers: Server[] = []
   const listen = async (token?: string): Promise<string> => {
     const server = createServer((request, response) => {
       if (token !== undefined) request.headers.authorization = `Bearer ${token}`
-      void api.answer(request, response)
+      void answer(request, response)
     })
     servers.push(server)
     await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
-  const { faults, requests } = api
   const close = async () => {
     await jobs.close()
     for (const server of servers) server.closeAllConnections()
@@ -102,31 +101,20 @@ const routes: Record<string, ApiMethod> = {
   'GET /datasets//tables/': 'table',
 }
 
-class Api {
-  readonly faults = new Faults()
-  readonly requests: ApiRequest[] = []
-  private readonly jobs: Jobs
-  private readonly catalog: TableCatalog
-  private readonly permits: Permits | null
-  private readonly limits: PageLimits
+function apiOf(jobs: Jobs, catalog: TableCatalog, permits: Permits | null, limits: PageLimits) {
+  const faults = new Faults()
+  const requests: ApiRequest[] = []
 
-  constructor(jobs: Jobs, catalog: TableCatalog, permits: Permits | null, limits: PageLimits) {
-    this.jobs = jobs
-    this.catalog = catalog
-    this.permits = permits
-    this.limits = limits
-  }
-
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    response.setHeader('Date', new Date(this.jobs.now()).toUTCString())
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('Date', new Date(jobs.now()).toUTCString())
     try {
       const call = await read(request)
-      this.requests.push(call)
-      const caller = new Caller(this.permits, request.headers.authorization)
-      const act = (failing?: string) => this.carryOut(call, caller, failing)
-      const fault = this.faults.next(call.method)
+      requests.push(call)
+      const caller = new Caller(permits, request.headers.authorization)
+      const act = (failing?: string) => carryOut(call, caller, failing)
+      const fault = faults.next(call.method)
       const done = fault && !fault.after ? null : await act()
-      if (fault) await this.applyFault(fault, { call, caller, done, act }, response)
+      if (fault) await applyFault(fault, { call, caller, done, act }, response)
       else send(response, 200, done)
     } catch (error) {
       const { status, body } = asBigQueryError(error)
@@ -134,45 +122,49 @@ class Api {
     }
   }
 
-  private async carryOut(call: ApiRequest, caller: Caller, failing?: string): Promise<object> {
+  async function carryOut(call: ApiRequest, caller: Caller, failing?: string): Promise<object> {
     const { method, jobId, body, query, media } = call
-    if (method === 'insert') return this.insert(body!, { caller, media, failing })
-    if (method === 'table') return this.catalog.resource(jobId!, caller)
-    const job = this.jobs.get(jobId!, query.get('location'), caller)
-    if (method === 'results') return this.results(job, query)
+    if (method === 'insert') return insert(body!, { caller, media, failing })
+    if (method === 'table') return catalog.resource(jobId!, caller)
+    const job = jobs.get(jobId!, query.get('location'), caller)
+    if (method === 'results') return results(job, query)
     if (method === 'get') return jobResource(job)
     job.stop.abort()
     return { job: jobResource(job) }
   }
 
-  private async insert(
+  async function insert(
     { jobReference: reference, configuration }: Job,
     more: Omit<NewJob, 'reference' | 'configuration'>,
   ): Promise<Job> {
     if (!configuration) throw new BigQueryError('invalid', 'Required parameter is missing: configuration')
     const asked = { reference, configuration, ...more }
-    if (!configuration.dryRun) return jobResource(this.jobs.start(asked))
-    const statistics = (await this.jobs.describe(asked))!
+    if (!configuration.dryRun) return jobResource(jobs.start(asked))
+    const statistics = (await jobs.describe(asked))!
     return { jobReference: reference, configuration, status: { state: 'DONE' }, statistics }
   }
 
   /** Waits for the job as long as the request's `timeoutMs`. */
-  private async results(job: RunningJob, query: URLSearchParams): Promise<object> {
+  async function results(job: RunningJob, query: URLSearchParams): Promise<object> {
     const waited = sleep(Number(query.get('timeoutMs') ?? 10_000), null, { ref: false })
     const ended = await Promise.race([job.outcome, waited])
     if (ended === null) return incompletePage(job)
     if (ended instanceof BigQueryError) throw ended
     const from = Number((query.get('pageToken') ?? 'row-0').slice('row-'.length))
     const int64 = query.get('formatOptions.useInt64Timestamp') === 'true'
-    const maxResults = Number(query.get('maxResults') ?? this.limits.pageRows)
-    return resultsPage(job, ended, { maxResults, from, int64 }, this.limits)
+    const maxResults = Number(query.get('maxResults') ?? limits.pageRows)
+    return resultsPage(job, ended, { maxResults, from, int64 }, limits)
   }
 
-  private async applyFault({ effect }: Fault, { call, caller, done, act }: Faulty, response: ServerResponse) {
+  async function applyFault(
+    { effect }: Fault,
+    { call, caller, done, act }: Faulty,
+    response: ServerResponse,
+  ) {
     if (effect === 'silence') return
     if (effect === 'reset') return void response.socket?.destroy()
     if (effect === 'incomplete')
-      return send(response, 200, incompletePage(this.jobs.get(call.jobId!, null, caller)))
+      return send(response, 200, incompletePage(jobs.get(call.jobId!, null, caller)))
     if ('jobReason' in effect) return send(response, 200, await act(effect.jobReason))
     if ('delayMs' in effect) {
       await sleep(effect.delayMs, null, { ref: false })
@@ -182,6 +174,8 @@ class Api {
       return sendText(response, effect.status, effect.text, effect.type ?? 'application/json')
     throw new BigQueryError(effect.reason, effect.message ?? `because of ${effect.reason}`, effect.status)
   }
+
+  return { answer, faults, requests }
 }
 
 /** A call that meets a fault. */

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { parse } from 'yaml'
 import { enter, imagesOf } from './bare-root.ts'
 import { clientEnvironment, type ControlPlane } from './server.ts'
@@ -62,7 +63,8 @@ export async function runBuild(file: string, options: BuildOptions): Promise<voi
   for (const step of build.steps.filter(({ id }) => !options.done?.includes(id))) {
     const start = Date.now()
     out(`== ${step.id}: ${step.entrypoint} ${step.args.map(fill).join(' ')}`)
-    const own = Object.fromEntries((step.env ?? []).map(pair => splitOnce(fill(pair))))
+    const pairs = (step.env ?? []).map(pair => /^([^=]+)=(.*)$/s.exec(fill(pair))!.slice(1))
+    const own = Object.fromEntries(pairs) as Record<string, string>
     await runStep({ ...step, args: step.args.map(fill) }, { ...env, ...own }, options)
     out(`== ${step.id}: ${((Date.now() - start) / 1000).toFixed(1)} s`)
   }
@@ -87,11 +89,6 @@ function substitute(text: string, values: Record<string, string>): string {
   })
 }
 
-function splitOnce(pair: string): [string, string] {
-  const at = pair.indexOf('=')
-  return [pair.slice(0, at), pair.slice(at + 1)]
-}
-
 async function runStep(
   { id, name, entrypoint, args }: Step,
   env: Record<string, string>,
@@ -106,12 +103,10 @@ async function runStep(
   const path = [...image.path, ...(process.env['PATH'] ?? '').split(delimiter)].join(delimiter)
   const child = spawn(program!, rest, { cwd, env: { ...env, PATH: path }, stdio: ['ignore', 'pipe', 'pipe'] })
   const lines: string[] = []
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => {
-      for (const line of chunk.toString().split('\n').filter(Boolean)) {
-        lines.push(line)
-        out(`   ${line}`)
-      }
+  for (const input of [child.stdout, child.stderr])
+    createInterface(input).on('line', line => {
+      lines.push(line)
+      out(`   ${line}`)
     })
   const code = await new Promise(resolve => child.on('close', resolve))
   if (code !== 0) throw new Error(`${id} failed (${String(code)}):\n${lines.slice(-15).join('\n')}`)

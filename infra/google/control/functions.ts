@@ -25,7 +25,7 @@ interface Function extends Json {
     runtime?: string
     entryPoint?: string
     serviceAccount?: string
-    source?: { storageSource?: { bucket: string; object: string } }
+    source?: { storageSource?: { bucket?: string; object?: string } }
   }
   serviceConfig: { serviceAccountEmail?: string; allTrafficOnLatestRevision?: boolean } & Json
 }
@@ -88,25 +88,18 @@ function deploy(call: Call, wanted: Function): Json {
   const builder = buildConfig.serviceAccount?.split('/').at(-1) ?? ''
   for (const account of [serviceConfig.serviceAccountEmail ?? '', builder])
     demandActAs(call, project, account)
-  const source = `upload/${buildConfig.source?.storageSource?.bucket}/${buildConfig.source?.storageSource?.object}`
+  const { bucket, object } = buildConfig.source?.storageSource ?? {}
+  const source = `upload/${bucket}/${object}`
   if (!call.state.resources[source]) invalid('The source was not uploaded')
   checkSettings(serviceConfig as Settings)
   checkSource(call.state.resources[source])
   const missing = missingToBuild(call, builder)
-  if (missing)
-    return operation(
-      call,
-      { error: { code: 3, message: `Build failed: ${builder} lacks ${missing}` } },
-      wanted.name,
-    )
+  const error = { code: 3, message: `Build failed: ${builder} lacks ${missing}` }
+  if (missing) return operation(call, { error }, wanted.name)
 
   const service = serviceOf(wanted.name)
-  const revision = deployRevision(
-    call,
-    service,
-    { 'cloudfunctions.googleapis.com/source': source },
-    serviceConfig,
-  )
+  const annotations = { 'cloudfunctions.googleapis.com/source': source }
+  const revision = deployRevision(call, service, annotations, serviceConfig)
   const uri = serviceUrl(call.address, service)
   Object.assign(serviceConfig, { service, uri, revision })
   Object.assign(wanted, { environment: 'GEN_2', state: 'ACTIVE', url: uri })
@@ -169,24 +162,20 @@ const behind = ['artifactregistry', 'cloudbuild', 'logging', 'run', 'storage'].m
 )
 
 /** "Custom service account for Cloud Build" of Cloud Run functions: what the account of a function's build needs. */
+const toBuild =
+  'logging.logEntries.create artifactregistry.repositories.uploadArtifacts storage.objects.get'.split(' ')
+
 function missingToBuild({ state, params }: Call, builder: string): string | undefined {
   const { apis } = projectOf({ state, params })[1]
   const disabled = behind.find(api => !apis.includes(api))
   if (disabled) return `${disabled}, which is not enabled`
-  return [
-    'logging.logEntries.create',
-    'artifactregistry.repositories.uploadArtifacts',
-    'storage.objects.get',
-  ].find(permission => !isPermitted(state, builder, permission, [`projects/${params['project']}`]))
+  return toBuild.find(one => !isPermitted(state, builder, one, [`projects/${params['project']}`]))
 }
 
 function operation(call: Call, result: { response?: Json; error?: Json }, target: string): Json {
   const stages = ['BUILD', 'SERVICE'].map(name => ({ name, state: 'COMPLETE' }))
-  const metadata = {
-    '@type': 'type.googleapis.com/google.cloud.functions.v2.OperationMetadata',
-    target,
-    stages,
-  }
+  const type = 'type.googleapis.com/google.cloud.functions.v2.OperationMetadata'
+  const metadata = { '@type': type, target, stages }
   return operate(call, `${target.replace(/\/functions\/.*/, '')}/operations`, { ...result, metadata })
 }
 

@@ -92,7 +92,7 @@ export async function startControlPlane(state: State, processes?: Processes): Pr
   const calls: string[] = []
   const server = createServer((req, res) => {
     if (processes && req.url?.startsWith('/run.app/')) {
-      void forward({ req, res, state, address, processes })
+      void forward(req, res, { state, address, processes })
       return
     }
     void buffer(req).then(body => {

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { request } from 'node:http'
 import { isPermitted } from './permissions.ts'
-import type { State } from './plane.ts'
+import type { Json, State } from './plane.ts'
 import { type Revision, serviceUrl, type Service } from './run.ts'
 
 /** Starts a process for a revision of `query` or `warm`, or finds it; returns its address. */
@@ -24,10 +24,7 @@ function refusal(
   if (open || service.invokerIamDisabled) return null
   const [, claims, signature] = authorization.replace(/^Bearer /i, '').split('.')
   if (!claims) return 403
-  const { aud, email, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<
-    string,
-    unknown
-  >
+  const { aud, email, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Json
   // A function's own address is an audience of its service, and that of a tag is none.
   const audiences = [serviceUrl(address, name), `https://${location}-${project}.cloudfunctions.net/${id}`]
   const holds = signature === 'signed-by-the-stand-in' && Number(exp) * 1000 > Date.now()
@@ -36,19 +33,11 @@ function refusal(
 }
 
 /** Answers 404 for an unknown host, 401 or 403 as `refusal` says, 503 where the revision fails. */
-export async function forward({
-  req,
-  res,
-  state,
-  address,
-  processes,
-}: {
-  req: IncomingMessage
-  res: ServerResponse
-  state: State
-  address: string
-  processes: Processes
-}): Promise<void> {
+export async function forward(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { state, address, processes }: { state: State; address: string; processes: Processes },
+): Promise<void> {
   const [, host = '', path = ''] = /^\/run\.app\/([^/?]+)(.*)$/.exec(req.url ?? '') ?? []
   const [tag, id] = host.includes('---') ? host.split('---') : [null, host]
   const [of, location] = id.split('.')

@@ -7,7 +7,7 @@
 type Entry = Record<string, unknown>
 type Filter = (entry: Entry) => boolean
 
-const token = /\s*(\(|\)|AND\b|OR\b|>=|=|>|:\*|"[^"]*"|[\w.]+)/y
+const token = /[()]|>=|=|>|:\*|"[^"]*"|[\w.]+|\S/g
 
 const comparisons: Record<string, (found: unknown, wanted: unknown) => boolean> = {
   '=': (found, wanted) => found === wanted,
@@ -18,22 +18,10 @@ const comparisons: Record<string, (found: unknown, wanted: unknown) => boolean> 
 
 /** @throws Error for what it does not know */
 export function parseFilter(text: string): Filter {
-  const words = wordsOf(text)
+  const words: string[] = text.match(token) ?? []
   const filter = parseSequence(words)
   if (words.length > 0) throw new Error(`more than a filter: ${words.join(' ')}`)
   return filter
-}
-
-function wordsOf(text: string): string[] {
-  const words: string[] = []
-  token.lastIndex = 0
-  while (token.lastIndex < text.trimEnd().length) {
-    const at = token.lastIndex
-    const word = token.exec(text)?.[1]
-    if (word === undefined) throw new Error(`not in the subset: ${text.slice(at)}`)
-    words.push(word)
-  }
-  return words
 }
 
 function parseSequence(words: string[]): Filter {
