@@ -163,7 +163,13 @@ function noneIn15Minutes(filter: string, by: string): Condition[] {
   ]
 }
 
-type Row = [title: string, severity: 'CRITICAL' | 'WARNING', explanation: string, Condition[], more?: Json]
+type Row = [
+  title: string,
+  severity: 'CRITICAL' | 'WARNING',
+  explanation: string,
+  Condition[],
+  more?: { combiner: 'AND'; section?: string },
+]
 
 /**
  * Each says in its text what its threshold means, and which section of infra/docs/operating.md to read: by default that of its name.
@@ -176,7 +182,7 @@ export function policies(check: string): Policy[] {
   const isUp = `resource.type="uptime_url" AND metric.labels.check_id="${check}" AND metric.type="monitoring.googleapis.com/uptime_check/check_passed"`
   const failing = { seconds: 300, aligner: 'ALIGN_NEXT_OLDER', reducer: 'REDUCE_COUNT_FALSE', duration: 120 }
   const bytes = { query: `sum(${bytesInAnHour}) > ${2 ** 40}`, duration: '0s', evaluationInterval: '60s' }
-  const all = { combiner: 'AND' }
+  const all = { combiner: 'AND' } as const
   const burning = { ...all, section: '5xx burn rate' }
   const rows: Row[] = [
     [
@@ -233,7 +239,7 @@ export function policies(check: string): Policy[] {
     ],
   ]
   return rows.map(([displayName, severity, explanation, conditions, { section, ...more } = {}]) => {
-    const content = `${explanation} What to look at, in order: infra/docs/operating.md, "${String(section ?? displayName)}".`
+    const content = `${explanation} What to look at, in order: infra/docs/operating.md, "${section ?? displayName}".`
     const documentation = { mimeType: 'text/markdown', content }
     return { displayName, userLabels, severity, combiner: 'OR', conditions, documentation, ...more }
   })

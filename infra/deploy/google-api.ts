@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Json = Record<string, unknown>
 
 /** What an API said no with; `message` is Google's own. */
-export class GoogleError extends Error {
+class GoogleError extends Error {
   override readonly name = 'GoogleError'
   readonly status: number
   /** Such as `SERVICE_DISABLED`, where Google says. */

@@ -157,10 +157,13 @@ const checkPlaces: Check = (_, { region }, say) => {
 }
 
 const checkDatabase: Check = async (google, site, say) => {
-  const { type, locationId } = (await google.peek('GET', databaseOf(site))) ?? {}
+  const { type, locationId } = ((await google.peek('GET', databaseOf(site))) ?? {}) as Record<
+    string,
+    string | undefined
+  >
   const [name, other] = [`The database ${site.database}`, '--database=NAME makes one beside it']
   if (type !== undefined && type !== 'FIRESTORE_NATIVE') say(`${name} is in Datastore mode: ${other}.`)
-  const there = String(locationId ?? site['firestore-location'])
+  const there = locationId ?? site['firestore-location']
   if (there !== site['firestore-location'])
     say(
       `${name} is in ${there}, not ${site['firestore-location']}: --firestore-location=${there}, or ${other}.`,
@@ -170,7 +173,8 @@ const checkDatabase: Check = async (google, site, say) => {
 const checkDataset: Check = async (google, site, say) => {
   const placeOf = async (set: string) => {
     const [project, dataset] = set.split('.')
-    return (await google.peek('GET', `bigquery/v2/projects/${project}/datasets/${dataset}`))?.['location']
+    const found = await google.peek('GET', `bigquery/v2/projects/${project}/datasets/${dataset}`)
+    return found?.['location'] as string | undefined
   }
   const elsewhere = site['tables-in']
   const sets: [name: string, remedy: string][] = [
@@ -183,7 +187,7 @@ const checkDataset: Check = async (google, site, say) => {
       say(
         `--tables-in=${set}: ${await google.caller()} sees no such dataset: name one, or have bigquery.dataOwner on it.`,
       )
-    const there = String(location ?? site.location)
+    const there = location ?? site.location
     if (there.toLowerCase() !== site.location.toLowerCase())
       say(
         `The dataset ${set.split('.')[1]} is in ${there}, not ${site.location}: --location=${there}, or ${remedy}.`,

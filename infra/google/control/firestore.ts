@@ -27,7 +27,8 @@ export const firestoreRoutes = [
       if (database['deleteProtectionState'] === 'DELETE_PROTECTION_ENABLED')
         refuse('FAILED_PRECONDITION', 'The database cannot be deleted because delete protection is enabled.')
     },
-    answer: (call, response) => operation(call, String(response['name'] ?? call.name), { response }),
+    answer: (call, response) =>
+      operation(call, (response['name'] as string | undefined) ?? call.name, { response }),
   }),
   route('POST', `${databases}:clone`, 'datastore.databases.clone', call => {
     const { database, snapshotTime } = call.body['pitrSnapshot'] as { database: string; snapshotTime: string }
