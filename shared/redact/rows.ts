@@ -35,6 +35,8 @@ export interface Place {
   fields: Place[]
   /** Whether a name among `fields` is or was personal. */
   renames: boolean
+  /** Whether its fields are the columns of the answer. */
+  isRow?: boolean
 }
 
 /**
@@ -46,23 +48,19 @@ export function walkRows(
   redact: (text: string) => string,
   given: ReadonlyMap<string, NameKind> = new Map(),
 ): Row[] {
-  // What a query gives to a name lifts nothing from the columns that have it; of a secret, less describes it.
-  const own = (name: string) => {
-    const kind = kindOf(name)
-    const other = given.get(nameKey(name)) ?? kind
-    return isPersonal(kind) && other !== 'secret' ? kind : other
-  }
-  const policy = { redact, kindOf: given.size > 0 ? own : kindOf, given }
-  const place = placeOf('', policy)
+  const policy = { redact, kindOf, given }
+  const place = { ...placeOf('', policy), isRow: true }
   return rows.map(row => redactFields(place, row, policy))
 }
 
 export function placeOf(name: string, policy: Policy, above?: Place): Place {
-  const own = policy.kindOf(name)
+  // Of a column alone; a field of the same name is the table's. It lifts nothing that the name says; of a secret, less describes it.
+  const given = above?.isRow && policy.given?.size ? policy.given.get(nameKey(name)) : undefined
+  const named = policy.kindOf(name)
+  const own = given === undefined || (isPersonal(named) && given !== 'secret') ? named : given
   const kind = above?.personal && !isPersonal(own) && !describes(name, above.kind) ? above.kind : own
   const personal = isPersonal(kind)
   const redactedName = policy.redact(name)
-  const given = policy.given?.size ? policy.given.get(nameKey(name)) : undefined
   return {
     name,
     redactedName,

@@ -26,7 +26,7 @@ import type {
   Subscript,
   UnnestReference,
 } from '../sql/tree.ts'
-import { children } from '../sql/walk.ts'
+import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
 import {
   comparisons,
@@ -95,7 +95,7 @@ class Judge {
   problem: Violation | null = null
   private tables: ReadonlyMap<string, Row>
   private scope: Scope | null = null
-  /** Whether FROM may repeat the rows of a table. */
+  /** Whether the query may repeat the rows of a table somewhere. */
   private repeats = false
 
   constructor(columns: ReadonlyMap<string, Columns>) {
@@ -106,6 +106,9 @@ class Judge {
 
   /** @returns the kinds of the names that redaction would take for others */
   answer(query: Query): Map<string, NameKind> {
+    this.repeats = [...descendants(query)].some(({ kind }) =>
+      /^(?:Join|UnnestReference|SetOperation)$/.test(kind),
+    )
     const { columns, rest } = this.query(query)
     if (rest) this.use(rest)
     const names = new Map<string, NameKind>()
@@ -176,9 +179,8 @@ class Judge {
   }
 
   private select(node: Select, orderBy: OrderItem[]): Row {
-    const { repeats, scope } = this
+    const { scope } = this
     const sources = node.from ? this.from(node.from, []) : []
-    this.repeats = sources.length > 1 || sources.some(({ value }) => !value.row)
     const row = this.inside(sources, () => this.selected(node))
     const named = { name: null, value: this.valueOfRow(row, node) }
     this.inside([...sources, named], () => {
@@ -191,10 +193,8 @@ class Judge {
     this.scope = { sources, outer: scope }
     this.inside([named], () => this.keys(orderBy, row))
     this.scope = scope
-    this.repeats = repeats
-    if (!node.as) return row
-    if (isStored(named.value)) this.refuse(`SELECT AS ${node.as} makes a record: select the fields`, node)
-    return node.as === 'STRUCT' ? row : { columns: [], rest: named.value }
+    if (node.as) this.refuse(`SELECT AS ${node.as} makes a record: select the fields`, node)
+    return row
   }
 
   private selected({ items, where }: Select): Row {
@@ -286,7 +286,7 @@ class Judge {
       case 'Pivot':
       case 'Unpivot': {
         const [{ value }] = this.from(from.of, []) as [Source]
-        if (isStored(value))
+        if (isStored(value) || this.readsStored(children(from).filter(child => child !== from.of)))
           this.refuse(
             `${from.kind.toUpperCase()} gives new names to what is stored: aggregate IF(condition, column, NULL) under names of your own`,
             from,
@@ -294,6 +294,12 @@ class Judge {
         return [{ name: keyOf(from.alias), value: { ...made, scalar: false } }]
       }
     }
+  }
+
+  /** Whether a column that may be stored, or a query, is in any of these. */
+  private readsStored(nodes: readonly AnyNode[]): boolean {
+    const all = nodes.flatMap(node => [...descendants(node)])
+    return all.some(node => node.kind === 'Select' || (node.kind === 'Path' && isStored(this.path(node))))
   }
 
   private unnest(from: UnnestReference, left: readonly Source[]): Source[] {
@@ -483,6 +489,8 @@ class Judge {
   private cast(node: Cast): Value {
     const value = this.value(node.operand)
     const type = node.type.kind
+    const words = [node.format, node.zone].flatMap(word => (word ? [this.value(word)] : []))
+    if (words.some(isStored)) return this.changed('FORMAT', [value, ...words], node)
     const isScalar = type !== 'ARRAY' && type !== 'STRUCT'
     if (!isStored(value))
       return { ...(value.holds === 'time' ? made : value), scalar: isScalar, literal: undefined }
@@ -554,7 +562,8 @@ class Judge {
       case 'picks':
         return this.picked(name, given[0]!, node)
       case 'parses':
-        if (given[0]!.problem || given[0]!.holds === 'number') return this.changed(name, given, node)
+        if (given[0]!.problem || given[0]!.holds === 'number' || isPersonalValue(given[0]!))
+          return this.changed(name, given, node)
         return { ...given[0]!, problem: this.changed(name, given, node).problem, opens: true }
       case 'converts':
         if (isPersonalValue(given[0]!)) return this.changed(name, given, node)
@@ -573,7 +582,10 @@ class Judge {
     const use = useOf.get(name)
     if (use === 'counts' || node.over || generates.test(name)) return made
     if (use === 'matches') return this.truth(given)
-    return use === 'keeps' && !name.endsWith('TRIM') ? this.kept(name, given, node) : computed(given)
+    if (use !== 'keeps' || name.endsWith('TRIM')) return computed(given)
+    const value = this.kept(name, given, node)
+    // A text is one that a number or another text may equal, and a NULL that has a type is no NULL for a record.
+    return { ...(value.holds === 'time' && /STRING$/.test(name) ? made : value), literal: undefined }
   }
 
   private kept(name: string, given: Value[], node: Call): Value {
@@ -621,6 +633,7 @@ class Judge {
   private picked(name: string, value: Value, node: Call): Value {
     const path = node.arguments[1]
     const names = path?.kind === 'Literal' ? namesIn(path.value) : null
+    if (isPersonalValue(value)) this.refuse('this is redacted by its name: select it as a whole', node)
     if (!names || value.holds === 'number')
       return this.changed(`${name} by another path than names, '$.a.b',`, [value], node)
     return { ...names.reduce(part, value), scalar: true, list: false }
@@ -645,7 +658,7 @@ class Judge {
 
   /** Time zones, formats and parts are constants: the messages of errors show them. */
   private timeOf(what: string, given: Value[], node: AnyNode): Value {
-    if (!given.some(isStored)) return given.every(isConstant) ? constant : time
+    if (!given.some(isStored)) return given.every(isConstant) ? constant : makesTimes.test(what) ? time : made
     const isFormat = what.startsWith('FORMAT_')
     const isDifference = what.endsWith('_DIFF')
     const takes = given.map((value, at) => {
@@ -698,7 +711,7 @@ class Judge {
         `${name} here takes a stored number, also scaled by a positive literal, and 0 or NULL in its place: compute with the sums instead`,
         node,
       )
-    const repeated = this.repeats || node.over !== null
+    const repeated = this.repeats || value.repeated || node.over !== null
     return numberOf(value, { sum: true, repeated, list: name === 'APPROX_QUANTILES', ofText: false })
   }
 
