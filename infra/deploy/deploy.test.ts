@@ -334,7 +334,7 @@ describe('npm run deploy', () => {
       '--only=APIs,accounts',
       '--prefix=staging',
       '--branch=^x$',
-      '--env=A=b=c',
+      '--env=CORS_ORIGIN=https://console.example.com',
     ]
     expect(await run(first)).toMatchObject({ status: 0 })
     expect(resourcesOf(/\/serviceAccounts\//).map(({ email }) => email)).toContain(

@@ -7,6 +7,7 @@ import { Command } from 'commander'
 import { loadConfig } from '../../shared/config.ts'
 import { issueKey, listKeys } from '../../shared/keys/records.ts'
 import { openServices } from '../../shared/services.ts'
+import { readQueries } from '../lqe/apply/read.ts'
 import { buildAll } from './build.ts'
 import { restore, setUpDatabase, setUpFields } from './firestore.ts'
 import {
@@ -21,7 +22,7 @@ import { Google } from './google-api.ts'
 import { setUpMonitoring } from './monitoring.ts'
 import { preflight, PreflightError } from './preflight.ts'
 import { setUpAccounts, setUpApis, setUpRoles } from './project.ts'
-import { removeAll } from './remove.ts'
+import { removeAll, removeRegion } from './remove.ts'
 import { setUpJobs } from './scheduler.ts'
 import { keepSite, optionsOfSettings, readSite, SettingsError, type Site } from './settings.ts'
 import { smoke } from './smoke.ts'
@@ -106,6 +107,17 @@ async function printFirstCall({ google, site, env }: Run): Promise<void> {
   await services.close()
   console.log(`\nThe page:  ${query}/`)
   if (key) console.log(`A key for 30 days, shown once:  ${key}`)
+  const { GOOGLE_CLOUD_PROJECT, BIGQUERY_DATASET, BIGQUERY_LOCATION, FIRESTORE_DATABASE } = env
+  const own = {
+    ENGINE: 'bigquery',
+    STORE: 'firestore',
+    GOOGLE_CLOUD_PROJECT,
+    BIGQUERY_DATASET,
+    BIGQUERY_LOCATION,
+    FIRESTORE_DATABASE,
+  }
+  const words = Object.entries(own).map(([name, value]) => `${name}='${value}'`)
+  console.log(`For lqe (keys, rows, definitions):  export ${words.join(' ')}`)
   console.log(`A call:  curl -s '${query}/api/endpoints' -H 'X-API-KEY: ${key ?? 'lqe_...'}'`)
 }
 
@@ -147,6 +159,7 @@ async function deploy(flags: Flags): Promise<void> {
   if (unknown)
     throw new SettingsError(`--only=${unknown}: the steps are ${steps.map(([title]) => title).join(', ')}`)
   run.site = await preflight(google, site)
+  if (!wanted) readQueries('queries') // a definition that is wrong stops it here
   if (!dryRun) google.options.say(`settings: ${keepSite(site)}`)
   await carryOut(run, wanted ? steps.filter(([title]) => wanted.includes(title)) : steps)
   if (!dryRun && !wanted) await printFirstCall(run)
@@ -207,6 +220,8 @@ program.addCommand(
     )
     .action(async (flags: Flags & { into: string; time?: string }) => {
       const { google, site } = runOf(flags)
+      if (flags.time !== undefined && Number.isNaN(Date.parse(flags.time)))
+        throw new SettingsError(`--time=${flags.time} is no time, such as 2026-11-22T20:15:00Z`)
       await restore(google, site, flags.into, flags.time)
       console.log(`Now: npm run deploy -- --project=${site.project} --database=${flags.into}`)
     }),
@@ -217,7 +232,9 @@ program.addCommand(
     .option('--delete-database <name>', 'the Firestore database too: definitions, keys, answers')
     .action(async (flags: Flags & { deleteDataset?: string; deleteDatabase?: string }) => {
       const { google, site } = runOf(flags)
-      await removeAll(google, site, flags)
+      const home = runOf({ project: flags.project, prefix: flags['prefix'] }).site.region
+      if (site.region === home) await removeAll(google, site, flags)
+      else await removeRegion(google, site)
     }),
 )
 

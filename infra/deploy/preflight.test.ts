@@ -89,6 +89,21 @@ const each: Record<string, Fault> = {
     make: state => [domains, noOpenQuery].forEach(make => make(state)),
     says: /forbids that query is open, by .*run\.managed\.requireInvokerIam: ask the administrator/,
   },
+  'more instances kept than there may be': {
+    flags: { 'query-min-instances': '20' },
+    says: /^--query-min-instances=20 is more than --query-max-instances=10\.$/,
+  },
+  'a timeout that Cloud Run has not': {
+    flags: { 'query-timeout': '99999' },
+    says: /^--query-timeout=99999: at most 3600\.$/,
+  },
+  'a database that is not there, beside one that serves': {
+    make: ({ resources }) =>
+      (resources[service('query')] = {
+        template: { serviceAccount: 'lqe-query@my-project.iam.gserviceaccount.com' },
+      }),
+    says: /^There is no database \(default\), and query serves from another: .*npm run deploy -- restore/,
+  },
   'no new accounts': {
     make: constrain('iam.disableServiceAccountCreation', { booleanPolicy: { enforced: true } }),
     says: /forbids service accounts to be made .*: ask the administrator/,
@@ -110,6 +125,22 @@ describe('preflight', () => {
     await setUp(connect(project), ['APIs'])
     fault.make?.(project.plane.state)
     expect(await faults(fault.flags)).toEqual([expect.stringMatching(fault.says)])
+  })
+
+  test.each([
+    ['that is not valid', 'MAX_RESULT_BYTES=abc', /^--env: MAX_RESULT_BYTES must be a whole number/],
+    ['that there is not', 'MAX_RESULT_BYTE=1', /^--env MAX_RESULT_BYTE: the service has no such setting/],
+    [
+      'that is the deployment’s',
+      'BIGQUERY_DATASET=other',
+      /^--env BIGQUERY_DATASET: the deployment sets it itself/,
+    ],
+    ['that is not for the cloud', 'STORE=sqlite', /^--env STORE: the deployment sets it itself/],
+  ])('finds a setting of the service %s', async (_, pair, says) => {
+    const [name = '', value = ''] = pair.split('=')
+    const { google, site } = connect(project)
+    const end = preflight(google, { ...site, env: { [name]: value } })
+    await expect(end).rejects.toMatchObject({ faults: expect.arrayContaining([expect.stringMatching(says)]) })
   })
 
   test('says many faults in one message', async () => {

@@ -1,6 +1,8 @@
 /** What a person could have known before anything is made: all faults at once, each with its remedy. It changes nothing. */
 import { spawnSync } from 'node:child_process'
+import { loadConfig, settings as ofService } from '../../shared/config.ts'
 import { databaseOf } from './firestore.ts'
+import { environmentOf } from './functions.ts'
 import type { Google } from './google-api.ts'
 import { namesIn, functionNames, type Site } from './settings.ts'
 
@@ -209,6 +211,51 @@ const checkNames: Check = async (google, site, say) => {
   }
 }
 
+/** What would end a deployment after minutes: settings with which the functions do not start, and sizes that Cloud Run refuses. */
+const checkSettings: Check = (_google, site, say) => {
+  const known = Object.values(ofService).map(({ variable }) => variable)
+  const own = Object.keys(environmentOf({ ...site, env: {} }, 'warm'))
+  for (const name of Object.keys(site.env))
+    if (!known.includes(name))
+      say(`--env ${name}: the service has no such setting (infra/docs/reference.md, "Settings").`)
+    else if (
+      own.includes(name) ||
+      ['ENGINE', 'STORE', 'PORT', 'K_SERVICE'].includes(name) ||
+      name.endsWith('EMULATOR_HOST')
+    )
+      say(`--env ${name}: the deployment sets it itself.`)
+  try {
+    loadConfig({ ...site.env, K_SERVICE: 'query' })
+  } catch (error) {
+    say(`--env: ${(error as Error).message}.`)
+  }
+  const most: [
+    name: 'query-timeout' | 'warm-deadline' | 'query-concurrency' | 'warm-concurrency',
+    value: number,
+  ][] = [
+    ['query-timeout', 3600],
+    ['warm-deadline', 1800],
+    ['query-concurrency', 1000],
+    ['warm-concurrency', 1000],
+  ]
+  for (const [name, value] of most)
+    if (Number(site[name]) > value) say(`--${name}=${site[name]}: at most ${value}.`)
+  if (Number(site['query-min-instances']) > Number(site['query-max-instances']))
+    say(
+      `--query-min-instances=${site['query-min-instances']} is more than --query-max-instances=${site['query-max-instances']}.`,
+    )
+}
+
+/** A new one would have no keys. */
+const checkSwitch: Check = async (google, site, say) => {
+  const serving = await google.peek('GET', `run/v2/${namesIn(site).service('query')}`)
+  if (serving && !(await google.peek('GET', databaseOf(site))))
+    say(
+      `There is no database ${site.database}, and query serves from another: a new one would have no keys and no definitions. ` +
+        '`gcloud firestore databases list` names those that there are; `npm run deploy -- restore` makes one.',
+    )
+}
+
 /** It deploys the functions. Asking it for its version would take it a second. */
 const checkGcloud: Check = (_google, _site, say) => {
   if (spawnSync('sh', ['-c', 'command -v gcloud'], { stdio: 'ignore' }).status !== 0)
@@ -223,5 +270,7 @@ const checks: Check[] = [
   checkDatabase,
   checkDataset,
   checkNames,
+  checkSettings,
+  checkSwitch,
   checkGcloud,
 ]

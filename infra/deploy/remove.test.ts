@@ -1,7 +1,7 @@
 /** What a removal takes out of a project on the stand-in, and what it leaves. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { changes, lasting, openProject, type Project } from '../google/control/testing/project.ts'
-import { removeAll } from './remove.ts'
+import { removeAll, removeRegion } from './remove.ts'
 import { allFlags, connect, deployBoth, setUp } from './testing/client.ts'
 
 let project: Project
@@ -28,6 +28,22 @@ async function remove(
   return said
 }
 
+test('the functions and jobs of another region go alone', async () => {
+  await install()
+  const before = lasting(project.plane.state)
+  const away = connect(project, { ...flags, region: 'europe-west4' })
+  await deployBoth(away)
+  await setUp(away, ['jobs'])
+  expect(names(/europe-west4\/(services|functions|jobs)\//).length).toBeGreaterThan(4)
+  await removeRegion(away.google, away.site)
+  const after = lasting(project.plane.state)
+  expect(names(/europe-west4\/(services|functions|jobs)\//)).toEqual([])
+  expect(after.policies).toEqual(before.policies)
+  expect(names(/serviceAccounts|sinks|alertPolicies/)).toHaveLength(
+    Object.keys(before.resources).filter(name => /serviceAccounts|sinks|alertPolicies/.test(name)).length,
+  )
+})
+
 const names = (pattern: RegExp) =>
   Object.keys(project.plane.state.resources).filter(name => pattern.test(name))
 const all = { deleteDataset: 'logs', deleteDatabase: '(default)' }
@@ -42,6 +58,8 @@ describe('a removal', () => {
       'dataset logs with its tables: --delete-dataset=logs',
       expect.stringMatching(/^Firestore database \(default\) .*: --delete-database='\(default\)'/),
       expect.stringMatching(/^enabled APIs/),
+      expect.stringMatching(/^functions and jobs in other regions/),
+      expect.stringMatching(/^databases that restore made/),
       expect.stringMatching(/^sources and images/),
       expect.stringMatching(/^logs, as long/),
     ])

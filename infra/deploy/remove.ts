@@ -17,26 +17,16 @@ export async function removeAll(
   site: Site,
   { deleteDataset, deleteDatabase }: Named,
 ): Promise<void> {
-  const { project, dataset, database, region } = site
+  const { project, dataset, database } = site
   if (deleteDataset !== undefined && deleteDataset !== dataset)
     throw new SettingsError(`--delete-dataset=${deleteDataset} is not the dataset ${dataset}`)
   if (deleteDatabase !== undefined && deleteDatabase !== database)
     throw new SettingsError(`--delete-database=${deleteDatabase} is not the database ${database}`)
-  const { email, functionName, own } = namesIn(site)
+  const { email, own } = namesIn(site)
   const drop = (title: string, path: string) => google.change(`${title}: removed`, 'DELETE', path)
 
   await removeMonitoring(google, site, drop)
-  const jobs = `cloudscheduler/v1/projects/${project}/locations/${region}/jobs`
-  for (const { name } of await google.list(jobs, 'jobs'))
-    if (idOf(name).startsWith(own('warm-')))
-      await drop(`job ${idOf(name)}`, `cloudscheduler/v1/${String(name)}`)
-  const triggers = `cloudbuild/v1/projects/${project}/locations/${region}/triggers`
-  for (const { id, name } of await google.list(triggers, 'triggers'))
-    if (name === own('deploy')) await drop(`trigger ${name}`, `${triggers}/${String(id)}`)
-  for (const name of functionNames) {
-    const at = `cloudfunctions/v2/projects/${project}/locations/${region}/functions/${functionName(name)}`
-    if (await google.get(at)) await drop(`function ${functionName(name)}`, at)
-  }
+  await removeRegion(google, site)
 
   // Rights before the accounts that they name: a policy would keep them as deleted.
   const sinks = `logging/v2/projects/${project}/sinks/${own('requests')}`
@@ -61,6 +51,24 @@ export async function removeAll(
   for (const line of ['Kept:', ...kept]) google.options.say(line)
 }
 
+/** The functions and jobs of one region: what they share with another stays. */
+export async function removeRegion(google: Google, site: Site): Promise<void> {
+  const { project, region } = site
+  const { functionName, own } = namesIn(site)
+  const drop = (title: string, path: string) => google.change(`${title}: removed`, 'DELETE', path)
+  const jobs = `cloudscheduler/v1/projects/${project}/locations/${region}/jobs`
+  for (const { name } of await google.list(jobs, 'jobs'))
+    if (idOf(name).startsWith(own('warm-')))
+      await drop(`job ${idOf(name)}`, `cloudscheduler/v1/${String(name)}`)
+  const triggers = `cloudbuild/v1/projects/${project}/locations/${region}/triggers`
+  for (const { id, name } of await google.list(triggers, 'triggers'))
+    if (name === own('deploy')) await drop(`trigger ${name}`, `${triggers}/${String(id)}`)
+  for (const name of functionNames) {
+    const at = `cloudfunctions/v2/projects/${project}/locations/${region}/functions/${functionName(name)}`
+    if (await google.get(at)) await drop(`function ${functionName(name)}`, at)
+  }
+}
+
 type Drop = (title: string, path: string) => Promise<Json>
 
 /** First, so that the removal itself raises no alert. Policies before the channels that they use: Google refuses it otherwise. */
@@ -83,6 +91,8 @@ async function removeData(google: Google, site: Site, named: Named, drop: Drop):
   const { project, dataset, database } = site
   const kept = [
     'enabled APIs: other services may need them',
+    'functions and jobs in other regions: remove --region=REGION, before this',
+    'databases that restore made, and the settings file',
     `sources and images of the builds: buckets gcf-v2-*, Artifact Registry repository gcf-artifacts`,
     'logs, as long as Cloud Logging keeps them',
   ]
