@@ -21,7 +21,7 @@ function resourcesOf(pattern: RegExp): Json[] {
     .map(([, resource]) => resource)
 }
 
-/** `roles/run.admin` of `lqe-build` as `build: run.admin`, for those of the policy of a resource. */
+/** `roles/datastore.user` of `lqe-build` as `build: datastore.user`, for those of the policy of a resource. */
 function rolesIn(resource: string): string[] {
   const { bindings = [] } = project.plane.state.policies[resource]!
   const pairs = bindings.flatMap(({ role, members }) => members.map(member => [member, role] as const))
@@ -69,7 +69,6 @@ describe('set-up', () => {
       'build: cloudfunctions.developer',
       'build: cloudscheduler.admin',
       'build: datastore.user',
-      'build: run.admin',
       'owner: owner',
       'query: bigquery.jobUser',
       'query: datastore.user',

@@ -114,6 +114,12 @@ const each: Record<string, Fault> = {
   },
 }
 
+/** Those of set-up, and the one that tells managed constraints, which organizations that have them enable. */
+async function enableApis(): Promise<void> {
+  await setUp(connect(project), ['APIs'])
+  project.plane.state.projects['my-project']!.apis.push('orgpolicy.googleapis.com')
+}
+
 describe('preflight', () => {
   test('finds nothing in a project that is new, and in one that is set up', async () => {
     expect(await faults()).toEqual([])
@@ -122,7 +128,7 @@ describe('preflight', () => {
   })
 
   test.each(Object.entries(each))('finds %s, says the remedy, and changes nothing', async (_, fault) => {
-    await setUp(connect(project), ['APIs'])
+    await enableApis()
     fault.make?.(project.plane.state)
     expect(await faults(fault.flags)).toEqual([expect.stringMatching(fault.says)])
   })
@@ -144,7 +150,7 @@ describe('preflight', () => {
   })
 
   test('says many faults in one message', async () => {
-    await setUp(connect(project), ['APIs'])
+    await enableApis()
     const five = [
       'no billing',
       'no such region',
@@ -196,7 +202,7 @@ describe('preflight', () => {
     ],
     ['with allUsers where only the check may not go', [noOpenQuery], 'public'],
   ] as const)('opens query %s', async (_, made, expected) => {
-    await setUp(connect(project), ['APIs'])
+    await enableApis()
     for (const make of made) make(project.plane.state)
     const { google, site } = connect(project)
     expect(await preflight(google, site)).toEqual({ ...site, access: expected })

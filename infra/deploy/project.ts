@@ -8,7 +8,7 @@ import { type AccountName, accountNames, namesIn, type Site } from './settings.t
  */
 export const apis = `
   artifactregistry bigquery cloudbuild cloudfunctions cloudresourcemanager cloudscheduler firestore iam iamcredentials
-  logging monitoring orgpolicy run serviceusage storage`
+  logging monitoring run storage`
   .match(/\w+/g)!
   .map(name => `${name}.googleapis.com`)
 
@@ -23,7 +23,6 @@ export const projectRoles: Record<AccountName, string[]> = {
     'cloudfunctions.developer',
     'cloudscheduler.admin',
     'datastore.user',
-    'run.admin',
   ],
 }
 

@@ -2,7 +2,6 @@
  * The escapes of URLs, JSON and terminals: as edges of words, and a text with them decoded. Characters that Unicode has for
  * others, such as a full-width at sign, are decoded as escapes are.
  */
-import type { Span } from './personal-class.ts'
 
 /** A percent escape of a character that is neither letter nor digit: nothing else needs one. */
 const percented = String.raw`(?:25)?(?:2[0-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[B-Eb-e]|0[9ADad])`
@@ -66,6 +65,9 @@ const escapes: [source: string, decode: (found: string) => string][] = [
 /** Those without a percent sign, a backslash or a control character. */
 export const unmarked = /&(?:#[\dxX]|[a-zA-Z]{2,8};)|#033\[|\^\[/
 const sources = new RegExp(escapes.map(([source]) => `(${source})`).join('|'), 'gu')
+
+/** From a character to the one before another. */
+type Place = readonly [start: number, end: number]
 
 /** A text with its escapes decoded, and of each its place in the source, its length and that of what it stands for. */
 export interface Decoding {
@@ -164,12 +166,12 @@ export function decodings(source: string): Decoding[] {
 }
 
 /** @returns where spans of the last of `passes`, in ascending order, begin and end in the first source */
-export function spansInSource(passes: Decoding[], spans: Span[]): Span[] {
+export function spansInSource(passes: Decoding[], spans: Place[]): Place[] {
   const places = passes.reduceRight(
     placesInSource,
     spans.flatMap(([start, end]) => [start, end]),
   )
-  return spans.map((_, at): Span => [places[2 * at]!, places[2 * at + 1]!])
+  return spans.map((_, at): Place => [places[2 * at]!, places[2 * at + 1]!])
 }
 
 /** What is not seen stays before a beginning and behind an end. */

@@ -585,7 +585,7 @@ class Judge {
     if (use !== 'keeps' || name.endsWith('TRIM')) return computed(given)
     const value = this.kept(name, given, node)
     // A text is one that a number or another text may equal, and a NULL that has a type is no NULL for a record.
-    return { ...(value.holds === 'time' && /STRING$/.test(name) ? made : value), literal: undefined }
+    return { ...(value.holds === 'time' && name.endsWith('STRING') ? made : value), literal: undefined }
   }
 
   private kept(name: string, given: Value[], node: Call): Value {

@@ -33,8 +33,10 @@ export interface Rehearsal {
   build(): Promise<string>
   /** `npm run deploy -- ...` as the owner. @throws Error where it fails */
   deploy(...args: string[]): Promise<string>
-  /** A call with a key of its own. */
-  ask(path: string): Promise<Response>
+  /** A command of lqe as the owner. @throws Error where it fails */
+  lqe(...args: string[]): Promise<string>
+  /** A call, by default with the key of the first deployment. */
+  ask(path: string, key?: string): Promise<Response>
   /** A call as Cloud Scheduler makes it for the job. */
   callJob(name: string): Promise<Response>
   /** Past the gates. */
@@ -85,7 +87,12 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
   const made = (state = newProject(id))
   const ofOwner = await openGates('owner@example.com', { ...behind, state: made })
   const ofBuild = await openGates(`lqe-build@${id}.iam.gserviceaccount.com`, { ...behind, state: made })
-  const project = await openProject({ id, state: made, processes, backends: ofOwner.env })
+  const project = await openProject({
+    id,
+    state: made,
+    processes,
+    backends: { ...ofOwner.env, GOOGLE_CLOUD_PROJECT: id, BIGQUERY_DATASET: 'logs' },
+  })
   if (mutate) project.plane.watch = () => mutate(made)
   const run = async (program: string, ...args: string[]) => {
     out(`== ${program} ${args.join(' ')}`)
@@ -122,9 +129,10 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
       key = /lqe_\w{20,}/.exec(output)?.[0] ?? key
       return output
     },
-    ask: path => {
+    lqe: (...args) => run(process.execPath, 'infra/lqe/lqe.ts', ...args),
+    ask: (path, own = key) => {
       const { uri } = get(made, `projects/${id}/locations/${region}/services/query`) as Service
-      return fetch(`${uri}${path}`, { headers: { 'X-API-KEY': key } })
+      return fetch(`${uri}${path}`, { headers: { 'X-API-KEY': own } })
     },
     callJob: name => callJob(project, name),
     documents: (databaseId = '(default)') => {
@@ -229,7 +237,7 @@ export const partsOfSetUp: Part[] = [
   ['the scheduler refreshes an answer', refresh],
   ['what is kept expires, and is backed up', keep],
   ['requests are routed', route],
-  ['a push', async ({ build }) => void (await build())],
+  ['a push', push],
 ]
 
 export const parts: Part[] = [
@@ -240,6 +248,14 @@ export const parts: Part[] = [
   ['a rollback', async ({ deploy }) => void (await deploy('rollback'))],
   ['a removal', async ({ deploy }) => void (await deploy('remove'))],
 ]
+
+/** It puts back what was changed by hand. */
+async function push({ build, project: { plane, id } }: Rehearsal): Promise<void> {
+  const jobs = list(plane.state, `projects/${id}/locations/${region}/jobs`)
+  for (const job of jobs) job['schedule'] = '0 0 1 1 *'
+  await build()
+  must(!jobs.some(job => job['schedule'] === '0 0 1 1 *'), 'a job keeps what was changed by hand')
+}
 
 function must(is: boolean, otherwise: string): void {
   if (!is) throw new Error(otherwise)
@@ -287,8 +303,18 @@ async function refresh({ ask, callJob, documents, project }: Rehearsal): Promise
 }
 
 /** By what documents have, not by what set-up was told. */
-async function keep({ documents, project: { plane, id } }: Rehearsal): Promise<void> {
+async function keep({ documents, lqe, ask, project: { plane, id } }: Rehearsal): Promise<void> {
+  // A budget, and an answer of several documents.
+  const made = await lqe('key', 'create', '--name=budget', '--all', '--expires=1d', '--bytes-per-day=1GB')
+  const large = `SELECT ${[1, 2, 3].map(n => `REPEAT('x', 400000) AS x${n}`).join()}`
+  const project = 'bzpsqoiujwhenktxgdfr'
+  const call = `usage.api-counts?interval=hourly&project=${project}&sql=${encodeURIComponent(large)}`
+  const { status } = await ask(`/api/endpoints/query/${call}`, /lqe_\w{20,}/.exec(made)?.[0])
+  must(status === 200, `a large answer: ${status}`)
   const firestore = documents()
+  const groups = (await firestore.listCollections()).map(collection => collection.id)
+  for (const group of ['answerChunks', 'spending', 'warming'])
+    must(groups.includes(group), `there is no document of ${group} that could expire`)
   const database = `projects/${id}/databases/(default)`
   for (const collection of await firestore.listCollections()) {
     const [document] = (await collection.limit(1).get()).docs
