@@ -67,7 +67,7 @@ export const unmarked = /&(?:#[\dxX]|[a-zA-Z]{2,8};)|#033\[|\^\[/
 const sources = new RegExp(escapes.map(([source]) => `(${source})`).join('|'), 'gu')
 
 /** From a character to the one before another. */
-type Place = readonly [start: number, end: number]
+type Place = readonly [start: number, end: number, quotes?: string]
 
 /** A text with its escapes decoded, and of each its place in the source, its length and that of what it stands for. */
 export interface Decoding {
