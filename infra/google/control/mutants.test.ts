@@ -21,7 +21,10 @@ afterEach(() => project.close())
 
 /** As the owner, and then as the build. */
 async function release(): Promise<void> {
-  await setUp(connect(project), ['APIs', 'accounts', 'rights', 'database', 'tables', 'monitoring'])
+  const owner = connect(project)
+  await setUp(owner, ['APIs', 'accounts', 'rights', 'database', 'tables', 'monitoring'])
+  await deployBoth(owner)
+  await setUpCallers(owner.google, owner.site)
   const build = connect(project, {}, { as: builder })
   await deployBoth(build)
   await setUpCallers(build.google, build.site)
