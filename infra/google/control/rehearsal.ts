@@ -251,10 +251,10 @@ export const parts: Part[] = [
 
 /** It puts back what was changed by hand. */
 async function push({ build, project: { plane, id } }: Rehearsal): Promise<void> {
-  const jobs = list(plane.state, `projects/${id}/locations/${region}/jobs`)
-  for (const job of jobs) job['schedule'] = '0 0 1 1 *'
+  const jobs = () => list(plane.state, `projects/${id}/locations/${region}/jobs`)
+  for (const job of jobs()) job['schedule'] = '0 0 1 1 *'
   await build()
-  must(!jobs.some(job => job['schedule'] === '0 0 1 1 *'), 'a job keeps what was changed by hand')
+  must(!jobs().some(job => job['schedule'] === '0 0 1 1 *'), 'a job keeps what was changed by hand')
 }
 
 function must(is: boolean, otherwise: string): void {
@@ -306,11 +306,16 @@ async function refresh({ ask, callJob, documents, project }: Rehearsal): Promise
 async function keep({ documents, lqe, ask, project: { plane, id } }: Rehearsal): Promise<void> {
   // A budget, and an answer of several documents.
   const made = await lqe('key', 'create', '--name=budget', '--all', '--expires=1d', '--bytes-per-day=1GB')
-  const large = `SELECT ${[1, 2, 3].map(n => `REPEAT('x', 400000) AS x${n}`).join()}`
+  const hash = (n: number) => `TO_HEX(SHA512(CONCAT(CAST(n AS STRING), '${n}'))) AS x${n}`
+  const columns = Array.from({ length: 24 }, (_, n) => hash(n))
+  const large = `SELECT ${columns.join()} FROM UNNEST(GENERATE_ARRAY(1, 1000)) AS n`
   const project = 'bzpsqoiujwhenktxgdfr'
   const call = `usage.api-counts?interval=hourly&project=${project}&sql=${encodeURIComponent(large)}`
-  const { status } = await ask(`/api/endpoints/query/${call}`, /lqe_\w{20,}/.exec(made)?.[0])
-  must(status === 200, `a large answer: ${status}`)
+  const key = /lqe_\w{20,}/.exec(made)?.[0]
+  for (const asked of [call, `logs.all?project=${project}`]) {
+    const { status } = await ask(`/api/endpoints/query/${asked}`, key)
+    must(status === 200, `${asked.split('?')[0]!} with a budget: ${status}`)
+  }
   const firestore = documents()
   const groups = (await firestore.listCollections()).map(collection => collection.id)
   for (const group of ['answerChunks', 'spending', 'warming'])
