@@ -14,7 +14,7 @@ import { copyAnswer, minutesOfUsage, project, type Site, storeAnswer, withBigQue
 import type { Measurement } from '../measure.ts'
 import { targets } from '../targets.ts'
 
-/** `_QUERY_MEMORY` and `_QUERY_CONCURRENCY` of `cloudbuild.yaml`. */
+/** `query-memory` and `query-concurrency` of `infra/deploy/settings.ts`. */
 const instance = { memory: 2 ** 30, callers: 80 }
 /** What an instance may take of its memory. */
 export const boundMB = (0.6 * instance.memory) / 2 ** 20
