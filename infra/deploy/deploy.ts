@@ -232,7 +232,7 @@ program.addCommand(
     .option('--delete-database <name>', 'the Firestore database too: definitions, keys, answers')
     .action(async (flags: Flags & { deleteDataset?: string; deleteDatabase?: string }) => {
       const { google, site } = runOf(flags)
-      const home = runOf({ project: flags.project, prefix: flags['prefix'] }).site.region
+      const home = readSite(site.project, { prefix: site.prefix }).region
       if (site.region === home) await removeAll(google, site, flags)
       else await removeRegion(google, site)
     }),

@@ -159,10 +159,14 @@ const checkPlaces: Check = (_, { region }, say) => {
 }
 
 const checkDatabase: Check = async (google, site, say) => {
-  const { type, locationId } = ((await google.peek('GET', databaseOf(site))) ?? {}) as Record<
-    string,
-    string | undefined
-  >
+  const present = await google.peek('GET', databaseOf(site))
+  // A new one beside it would have no keys.
+  if (!present && (await google.peek('GET', `run/v2/${namesIn(site).service('query')}`)))
+    say(
+      `There is no database ${site.database}, and query serves from another: a new one would have no keys and no definitions. ` +
+        '`gcloud firestore databases list` names those that there are; `npm run deploy -- restore` makes one.',
+    )
+  const { type, locationId } = (present ?? {}) as Record<string, string | undefined>
   const [name, other] = [`The database ${site.database}`, '--database=NAME makes one beside it']
   if (type !== undefined && type !== 'FIRESTORE_NATIVE') say(`${name} is in Datastore mode: ${other}.`)
   const there = locationId ?? site['firestore-location']
@@ -246,16 +250,6 @@ const checkSettings: Check = (_google, site, say) => {
     )
 }
 
-/** A new one would have no keys. */
-const checkSwitch: Check = async (google, site, say) => {
-  const serving = await google.peek('GET', `run/v2/${namesIn(site).service('query')}`)
-  if (serving && !(await google.peek('GET', databaseOf(site))))
-    say(
-      `There is no database ${site.database}, and query serves from another: a new one would have no keys and no definitions. ` +
-        '`gcloud firestore databases list` names those that there are; `npm run deploy -- restore` makes one.',
-    )
-}
-
 /** It deploys the functions. Asking it for its version would take it a second. */
 const checkGcloud: Check = (_google, _site, say) => {
   if (spawnSync('sh', ['-c', 'command -v gcloud'], { stdio: 'ignore' }).status !== 0)
@@ -271,6 +265,5 @@ const checks: Check[] = [
   checkDataset,
   checkNames,
   checkSettings,
-  checkSwitch,
   checkGcloud,
 ]

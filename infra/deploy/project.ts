@@ -2,10 +2,7 @@
 import type { Google, Json } from './google-api.ts'
 import { type AccountName, accountNames, namesIn, type Site } from './settings.ts'
 
-/**
- * With those that the others call: deploying a function builds it, stores its image, and makes a service of Cloud Run; and with
- * that of the organization's policies, which the next preflight asks.
- */
+/** With those that the others call: deploying a function builds it, stores its image, and makes a service of Cloud Run. */
 export const apis = `
   artifactregistry bigquery cloudbuild cloudfunctions cloudresourcemanager cloudscheduler firestore iam iamcredentials
   logging monitoring run storage`

@@ -23,7 +23,7 @@ export async function removeAll(
   if (deleteDatabase !== undefined && deleteDatabase !== database)
     throw new SettingsError(`--delete-database=${deleteDatabase} is not the database ${database}`)
   const { email, own } = namesIn(site)
-  const drop = (title: string, path: string) => google.change(`${title}: removed`, 'DELETE', path)
+  const drop = dropping(google)
 
   await removeMonitoring(google, site, drop)
   await removeRegion(google, site)
@@ -55,7 +55,7 @@ export async function removeAll(
 export async function removeRegion(google: Google, site: Site): Promise<void> {
   const { project, region } = site
   const { functionName, own } = namesIn(site)
-  const drop = (title: string, path: string) => google.change(`${title}: removed`, 'DELETE', path)
+  const drop = dropping(google)
   const jobs = `cloudscheduler/v1/projects/${project}/locations/${region}/jobs`
   for (const { name } of await google.list(jobs, 'jobs'))
     if (idOf(name).startsWith(own('warm-')))
@@ -69,7 +69,11 @@ export async function removeRegion(google: Google, site: Site): Promise<void> {
   }
 }
 
-type Drop = (title: string, path: string) => Promise<Json>
+type Drop = ReturnType<typeof dropping>
+
+function dropping(google: Google) {
+  return (title: string, path: string) => google.change(`${title}: removed`, 'DELETE', path)
+}
 
 /** First, so that the removal itself raises no alert. Policies before the channels that they use: Google refuses it otherwise. */
 async function removeMonitoring(google: Google, site: Site, drop: Drop): Promise<void> {

@@ -66,9 +66,6 @@ const escapes: [source: string, decode: (found: string) => string][] = [
 export const unmarked = /&(?:#[\dxX]|[a-zA-Z]{2,8};)|#033\[|\^\[/
 const sources = new RegExp(escapes.map(([source]) => `(${source})`).join('|'), 'gu')
 
-/** From a character to the one before another. */
-type Place = readonly [start: number, end: number, quotes?: string]
-
 /** A text with its escapes decoded, and of each its place in the source, its length and that of what it stands for. */
 export interface Decoding {
   source: string
@@ -165,17 +162,8 @@ export function decodings(source: string): Decoding[] {
   return passes
 }
 
-/** @returns where spans of the last of `passes`, in ascending order, begin and end in the first source */
-export function spansInSource(passes: Decoding[], spans: Place[]): Place[] {
-  const places = passes.reduceRight(
-    placesInSource,
-    spans.flatMap(([start, end]) => [start, end]),
-  )
-  return spans.map((_, at): Place => [places[2 * at]!, places[2 * at + 1]!])
-}
-
-/** What is not seen stays before a beginning and behind an end. */
-function placesInSource(places: number[], { escapes }: Decoding): number[] {
+/** Of beginnings and ends by turns: what is not seen stays before a beginning and behind an end. */
+export function placesInSource(places: number[], { escapes }: Decoding): number[] {
   let [next, longer] = [0, 0]
   return places.map((place, at) => {
     for (; next < escapes.length; next++) {

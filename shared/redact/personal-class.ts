@@ -1,5 +1,5 @@
 /** A class of personal data, its replacement in a text, and the pieces of patterns that classes share. */
-import { escape } from './escapes.ts'
+import { type Decoding, escape, placesInSource } from './escapes.ts'
 
 /** Stands in place of personal data. No class finds it again, so redacting twice changes nothing. */
 export const replacement = 'REDACTED'
@@ -84,3 +84,12 @@ export const wordEnd = '(?![A-Za-z0-9])'
 /** Spaces in prose and in URLs; `gap` separates groups of digits. A plus before a digit is a blank only behind a group, and else begins a number. */
 export const space = String.raw`(?:\s|%20|\+)`
 export const gap = String.raw`(?:[ \u00a0\u2000-\u200a\u2010-\u2015\u202f\u2212-]|(?<=[A-Za-z0-9)])\+|\+(?!\d)|%20)`
+
+/** @returns where spans of the last of `passes`, in ascending order, begin and end in the first source */
+export function spansInSource(passes: Decoding[], spans: Span[]): Span[] {
+  const places = passes.reduceRight(
+    placesInSource,
+    spans.flatMap(([start, end]) => [start, end]),
+  )
+  return spans.map((_, at): Span => [places[2 * at]!, places[2 * at + 1]!])
+}

@@ -44,13 +44,13 @@ export interface BuildOptions {
 /** @throws Error with the last lines of the step that failed, and of a build that its owner may not start */
 export async function runBuild(file: string, options: BuildOptions): Promise<void> {
   const { plane, project, folder, substitutions, out } = options
-  const build = parse(readFileSync(file, 'utf8')) as Build
+  const text = readFileSync(file, 'utf8')
+  const build = parse(text) as Build
   const byCloudBuild = { PROJECT_ID: project, BUILD_ID: randomUUID() }
   const values = { ...build.substitutions, ...substitutions, ...byCloudBuild }
-  const text = readFileSync(file, 'utf8')
   const unused = Object.keys(substitutions ?? {}).find(name => !text.includes(`\${${name}}`))
   if (unused) throw new Error(`key "${unused}" in the substitution data is not matched in the template`)
-  const fill = (text: string) => substitute(text, values)
+  const fill = (words: string) => substitute(words, values)
   const account = fill(build.serviceAccount).split('/').at(-1)!
   await submit(options, { ...build, serviceAccount: fill(build.serviceAccount) })
   const tokenFile = join(folder, 'build-token')

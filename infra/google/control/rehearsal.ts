@@ -23,14 +23,12 @@ import { isPermitted } from './permissions.ts'
 import type { Processes } from './serving.ts'
 import { openProject, type Project } from './testing/project.ts'
 
-export const region = 'europe-west1'
+const region = 'europe-west1'
 
 export interface Rehearsal {
   project: Project
-  /** Of the local BigQuery and Firestore. */
-  env: Record<string, string>
-  /** cloudbuild.yaml, as the build's account. */
-  build(): Promise<string>
+  /** cloudbuild.yaml, as the build's account. @throws Error where it fails */
+  build(): Promise<void>
   /** `npm run deploy -- ...` as the owner. @throws Error where it fails */
   deploy(...args: string[]): Promise<string>
   /** A command of lqe as the owner. @throws Error where it fails */
@@ -56,7 +54,7 @@ interface Options {
 }
 
 /** The files that `gcloud builds submit` takes along, in a folder of their own. */
-export function copyUploadSet(): string {
+function copyUploadSet(): string {
   const folder = mkdtempSync(join(tmpdir(), 'upload-'))
   const files = execFileSync('gcloud', ['meta', 'list-files-for-upload', '.'], {
     encoding: 'utf8',
@@ -106,10 +104,8 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
   let key = ''
   return {
     project,
-    env: backends.env,
-    build: async () => {
-      const lines: string[] = []
-      await runBuild(join(cwd, 'cloudbuild.yaml'), {
+    build: () =>
+      runBuild(join(cwd, 'cloudbuild.yaml'), {
         plane: project.plane,
         project: id,
         folder: project.folder,
@@ -117,13 +113,8 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
         ...('root' in bare ? { bareRoot: bare.root } : {}),
         done: folder ? ['install'] : [],
         env: { ...ofBuild.env, ...registry(), DEPLOY_PAUSE_MS: '50' },
-        out: line => {
-          lines.push(line)
-          out(line)
-        },
-      })
-      return lines.join('\n')
-    },
+        out,
+      }),
     deploy: async (...args) => {
       const output = await run(process.execPath, 'infra/deploy/deploy.ts', ...args, `--project=${id}`)
       key = /lqe_\w{20,}/.exec(output)?.[0] ?? key
@@ -317,11 +308,14 @@ async function keep({ documents, lqe, ask, project: { plane, id } }: Rehearsal):
     must(status === 200, `${asked.split('?')[0]!} with a budget: ${status}`)
   }
   const firestore = documents()
-  const groups = (await firestore.listCollections()).map(collection => collection.id)
+  const collections = await firestore.listCollections()
   for (const group of ['answerChunks', 'spending', 'warming'])
-    must(groups.includes(group), `there is no document of ${group} that could expire`)
+    must(
+      collections.some(collection => collection.id === group),
+      `there is no document of ${group} that could expire`,
+    )
   const database = `projects/${id}/databases/(default)`
-  for (const collection of await firestore.listCollections()) {
+  for (const collection of collections) {
     const [document] = (await collection.limit(1).get()).docs
     const expires = document?.get('expireAt') !== undefined
     const field = plane.state.resources[`${database}/collectionGroups/${collection.id}/fields/expireAt`]
