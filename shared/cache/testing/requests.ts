@@ -32,16 +32,23 @@ export const textOf = async ({ answer }: { answer: Answer }): Promise<string> =>
 interface CountingEngine {
   runs: number
   ms: number
+  /** A run ends after it. */
+  until: Promise<unknown>
   fail: () => ApiError | null
   make: CacheRequest['make']
 }
 
 /** An engine that counts its runs and answers with their number. */
 export function engine(options: { ms?: number; fail?: () => ApiError | null } = {}): CountingEngine {
-  const state = { runs: 0, ms: options.ms ?? 0, fail: options.fail ?? (() => null) }
+  const state = {
+    runs: 0,
+    ms: options.ms ?? 0,
+    until: Promise.resolve() as Promise<unknown>,
+    fail: options.fail ?? (() => null),
+  }
   const make = async () => {
     const run = ++state.runs
-    await sleep(state.ms)
+    await Promise.all([sleep(state.ms), state.until])
     const error = state.fail()
     if (error) throw error
     return { answer: made(`run ${run}`) }
