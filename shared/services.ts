@@ -82,15 +82,10 @@ function untilStopped(engine: QueryEngine, stopping: AbortSignal): QueryEngine {
 /** Each adapter is loaded only where it is chosen: the deployed bundle has no local one, a laptop loads no cloud client. */
 const engines: Record<Config['engine'], (config: Config) => Promise<QueryEngine>> = {
   async duckdb(config) {
-    const [{ openDuckDb }, { readTableSchemas }] = await Promise.all([
-      import('./engines/duckdb/engine.ts'),
-      import('./engines/duckdb/tables.ts'),
-    ])
-    const readTables = () => readTableSchemas(config.tablesDir)
-    return openDuckDb({
+    const { openDuckDbProcesses } = await import('./engines/duckdb/processes.ts')
+    return openDuckDbProcesses({
       logsFolder: join(config.dataDir, 'logs'),
-      tables: readTables(),
-      readTables,
+      tablesFolder: config.tablesDir,
       memoryBytes: config.engineMemoryBytes,
       ...(config.frozenNow === null ? {} : { now: config.frozenNow }),
     })

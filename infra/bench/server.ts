@@ -25,11 +25,23 @@ export async function withServers<Name extends string, T>(
   }
 }
 
-/** Time on a processor of a process so far, all its threads together, in milliseconds: /proc/PID/stat has only steps of 10. */
+/**
+ * Time on a processor so far of a server and of the processes that it has started, all threads together, in milliseconds:
+ * /proc/PID/stat has only steps of 10.
+ */
 export function cpuOf({ child }: Server): number {
-  const threads = `/proc/${child.pid}/task`
-  const times = readdirSync(threads).map(thread => readFileSync(join(threads, thread, 'schedstat'), 'utf8'))
-  return times.reduce((sum, time) => sum + Number.parseInt(time, 10) / 1e6, 0)
+  return cpuOfTree(String(child.pid))
+}
+
+function cpuOfTree(pid: string): number {
+  let ms = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const folder = join('/proc', pid, 'task', thread)
+    ms += Number.parseInt(readFileSync(join(folder, 'schedstat'), 'utf8'), 10) / 1e6
+    for (const started of readFileSync(join(folder, 'children'), 'utf8').match(/\d+/g) ?? [])
+      ms += cpuOfTree(started)
+  }
+  return ms
 }
 
 /** Peak of resident memory so far, in MB. */

@@ -51,10 +51,12 @@ export interface RunLimits {
   /** The most bytes of JSON text that the rows may be; a larger result fails while it is read. Absent = no limit. */
   maxResultBytes?: number
   /**
-   * Called with the bytes of JSON text of each row that is read, and with a negative number where rows are thrown away. An
+   * Called with the bytes of JSON text of rows that were read, and with a negative number where rows are thrown away. An
    * EngineError that it throws ends the run.
    */
   onBytes?: (bytes: number) => void
+  /** Gets the rows as JSON text, in place of the result. */
+  texts?: string[]
   /** The most bytes the engine may scan (billed bytes on BigQuery); absent = no limit for this run. */
   maxBytes?: number
   /** Whether a result that the engine itself has kept will not do. */

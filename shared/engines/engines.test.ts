@@ -142,7 +142,8 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
         reason: 'result_too_large',
         message: 'The result passes 1,000,000 bytes of JSON with row 10',
       })
-      expect(counted).toEqual(Array.from({ length: 9 }, () => `{"a":"${'a'.repeat(100_000)}"},`.length))
+      const read = counted.filter(bytes => bytes > 0).reduce((sum, bytes) => sum + bytes, 0)
+      expect(read).toBe(9 * `{"a":"${'a'.repeat(100_000)}"},`.length)
     })
 
     test('are counted as JSON in UTF-8, with escapes, and as many as fit come back', async () => {

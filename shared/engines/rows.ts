@@ -1,25 +1,28 @@
 import { EngineError, type Row, type RunLimits } from './engine.ts'
 
+type Limits = Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes' | 'texts'>
+
 /** The rows of one result as they are read, within the limits of the run. */
 export class ResultRows {
   readonly rows: Row[] = []
+  private count = 0
   /** Whether there were more rows than the limit. */
   truncated = false
-  private readonly limits: Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes'>
+  private readonly limits: Limits
   private bytes = 0
   /** Bytes that `onBytes` has got. */
   private counted = 0
 
-  constructor(limits: Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes'>) {
+  constructor(limits: Limits) {
     this.limits = limits
   }
 
   /** How many more rows may come: by the limit of rows, and by that of bytes if they are as large as those so far. */
   get room(): number {
     const { maxRows, maxResultBytes = Infinity } = this.limits
-    const meanBytes = this.bytes / this.rows.length || 1
+    const meanBytes = this.bytes / this.count || 1
     // One more shows that the limit is passed.
-    return Math.min(maxRows - this.rows.length, Math.floor((maxResultBytes - this.bytes) / meanBytes) + 1)
+    return Math.min(maxRows - this.count, Math.floor((maxResultBytes - this.bytes) / meanBytes) + 1)
   }
 
   /**
@@ -27,28 +30,32 @@ export class ResultRows {
    * @throws EngineError `result_too_large`, and what `onBytes` throws
    */
   add(row: Row): void {
-    const { maxRows, maxResultBytes = Infinity, onBytes } = this.limits
-    if (this.rows.length === maxRows) {
+    const { maxRows, maxResultBytes = Infinity, onBytes, texts } = this.limits
+    if (this.count === maxRows) {
       this.truncated = true
       return
     }
-    const bytes = Buffer.byteLength(JSON.stringify(row)) + 1 // and a comma
+    const text = JSON.stringify(row)
+    const bytes = Buffer.byteLength(text) + 1 // and a comma
+    this.count++
     this.bytes += bytes
     if (this.bytes > maxResultBytes)
       throw new EngineError(
         'result_too_large',
-        `The result passes ${maxResultBytes.toLocaleString('en')} bytes of JSON with row ${this.rows.length + 1}`,
+        `The result passes ${maxResultBytes.toLocaleString('en')} bytes of JSON with row ${this.count}`,
       )
     onBytes?.(bytes)
     this.counted += bytes
-    this.rows.push(row)
+    if (texts) texts.push(text)
+    else this.rows.push(row)
   }
 
   /** Takes the rows back: the run failed, and may be repeated. */
   discard(): void {
-    const { onBytes } = this.limits
+    const { onBytes, texts = this.rows } = this.limits
     onBytes?.(-this.counted)
     this.counted = 0
-    this.rows.length = 0
+    this.count = 0
+    texts.length = 0
   }
 }

@@ -188,50 +188,6 @@ describe('turns of acts that can be repeated', () => {
   })
 })
 
-describe('an act that runs short of what all share', () => {
-  const short = new Error('short')
-  const sharing = () => new Turns(3, { isShortage: error => error === short })
-
-  test('fails at once where it acts alone', async () => {
-    let calls = 0
-    const act = () => (calls++, Promise.reject(short))
-    await expect(sharing().with('a', never, act)).rejects.toBe(short)
-    expect(calls).toBe(1)
-  })
-
-  test('acts once more beside others, and then alone, with none that begins beside it', async () => {
-    const turns = sharing()
-    const other = ask(turns, 'b')
-    let calls = 0
-    let later: Run | undefined
-    const run = turns.with('a', never, async () => {
-      calls++
-      if (calls === 2) setTimeout(other.end, 50)
-      if (calls < 3) throw short
-      later = ask(turns, 'c')
-      await sleep(50)
-      return later.begun
-    })
-    expect(await run).toBe(false)
-    expect(calls).toBe(3)
-    await other.done
-    later!.end()
-    await later!.done
-    expect(later!.begun).toBe(true)
-  })
-
-  test('is told that others had it, where they have not ended in its time', async () => {
-    const turns = sharing()
-    const other = ask(turns, 'b')
-    let calls = 0
-    const act = () => (calls++, Promise.reject(short))
-    const run = turns.with('a', new Deadline({ timeoutMs: 500 }), act)
-    await expect(run).rejects.toMatchObject({ reason: 'overloaded', cause: short })
-    expect(calls).toBe(2)
-    other.end()
-  })
-})
-
 describe('an act whose time is over', () => {
   const timeout = (timeoutMs: number) => new Deadline({ timeoutMs })
 
@@ -239,16 +195,6 @@ describe('an act whose time is over', () => {
     const turns = new Turns(1)
     const other = ask(turns, 'a')
     await expect(turns.with('b', timeout(20), async () => {})).rejects.toMatchObject({ reason: 'overloaded' })
-    other.end()
-  })
-
-  test('is told the same where another acts on after its own end', async () => {
-    const turns = new Turns(3)
-    const other = ask(turns, 'a')
-    await turn()
-    other.giveUp.abort()
-    const act = () => sleep(1200).then(() => Promise.reject(new Error('interrupted')))
-    await expect(turns.with('b', timeout(1100), act)).rejects.toMatchObject({ reason: 'overloaded' })
     other.end()
   })
 

@@ -8,10 +8,6 @@ const beginsWithinMs = 1000
 const moment = { shortest: 50, longest: 500 }
 /** With each stop its moment grows by this factor, so that it comes to its end; a third of its work is lost. */
 const growth = 4
-/** After a first shortage: others that filled the memory run short of it, too, and leave it soon. */
-const shortageMs = 250
-/** An act that goes on for longer after its end cannot be stopped, and takes from the others what they need. */
-const overdueMs = 1000
 /** Owners whose last beginning is remembered. */
 const mostOwners = 1000
 
@@ -24,21 +20,8 @@ interface Turn {
   stops: number
   /** Whether it acts until its own end. */
   lasts: boolean
-  /** Whether others have acted beside it, this time. */
-  hadCompany: boolean
-  /** When its time was over. */
-  endedAt: number
-  /** How often it ran short of what all acts share. */
-  shortages: number
   stopping: AbortController
   begin: () => void
-}
-
-interface TurnsOptions {
-  /** Whether an act can be stopped by its deadline and begin again: it reads, and nothing else. */
-  repeatable?: boolean
-  /** Whether an act has failed for want of what all acts share, such as memory. */
-  isShortage?: (error: unknown) => boolean
 }
 
 /**
@@ -50,16 +33,12 @@ interface TurnsOptions {
  * another place is stopped after its moment where an owner with fewer places waits. It begins again when there is room, with a
  * longer moment, after acts that were stopped less often and owners with fewer stopped acts, and gives way to these at once.
  *
- * An act that runs short while others act beside it may be their victim. It acts once more, and after a second shortage once
- * more with none beside it: when no other acts, until another owner comes. A shortage then is its own. Where there is no time left,
- * its error is `overloaded`; and so it is at the deadline of an act that never got a place, or acts while others go on after
- * their end.
+ * At the deadline of an act that never got a place its error is `overloaded`.
  */
 export class Turns {
   private readonly atOnce: number
   private readonly perOwner: number
   private readonly repeatable: boolean
-  private readonly isShortage: (error: unknown) => boolean
   private readonly waiting = new Set<Turn>()
   /** In the order in which they began. */
   private readonly acting = new Set<Turn>()
@@ -68,11 +47,11 @@ export class Turns {
   private readonly begunAt = new LRUCache<string, number>({ max: mostOwners })
   private timer: NodeJS.Timeout | undefined
 
-  constructor(atOnce: number, { repeatable = false, isShortage = () => false }: TurnsOptions = {}) {
+  /** @param repeatable whether an act can be stopped by its deadline and begin again: it reads, and nothing else */
+  constructor(atOnce: number, { repeatable = false }: { repeatable?: boolean } = {}) {
     this.atOnce = atOnce
     this.perOwner = Math.max(atOnce - 1, 1)
     this.repeatable = repeatable
-    this.isShortage = isShortage
   }
 
   /**
@@ -86,41 +65,23 @@ export class Turns {
       begunAt: 0,
       stops: 0,
       lasts: false,
-      hadCompany: false,
-      endedAt: Infinity,
-      shortages: 0,
       stopping: new AbortController(),
       begin: () => {},
     }
-    deadline.onEnd(() => (turn.endedAt = performance.now()))
     for (;;) {
       await this.acquire(turn, deadline)
       const { signal } = turn.stopping
       try {
         return await act(this.repeatable ? deadline.orAt(signal) : deadline)
       } catch (error) {
-        if (this.isHeldUp(turn)) deadline.late ??= heldUp()
         deadline.check()
-        if (!signal.aborted) {
-          if (!turn.hadCompany || !this.isShortage(error)) throw error
-          turn.shortages++
-          deadline.late ??= new EngineError('overloaded', 'Other queries have taken the memory', {
-            cause: error,
-          })
-        }
+        if (!signal.aborted) throw error
         turn.stops++
       } finally {
         this.acting.delete(turn)
         this.next()
       }
-      if (turn.shortages === 1) await deadline.sleep(shortageMs)
     }
-  }
-
-  /** Whether others act on though their time is over. */
-  private isHeldUp(turn: Turn): boolean {
-    const late = performance.now() - overdueMs
-    return [...this.acting].some(other => other !== turn && other.endedAt < late)
   }
 
   private async acquire(turn: Turn, deadline: Deadline): Promise<void> {
@@ -133,7 +94,8 @@ export class Turns {
       // A turn that was given already is released by `with`.
       if (!this.waiting.delete(turn)) return
       this.countStopped()
-      if (turn.begunAt === 0 || this.isHeldUp(turn)) deadline.late ??= heldUp()
+      if (turn.begunAt === 0)
+        deadline.late ??= new EngineError('overloaded', 'Other queries have taken all places')
       reject(deadline.error)
     })
     await promise.finally(forget)
@@ -141,9 +103,9 @@ export class Turns {
 
   /** Gives the free places away; where there are none, one act gives way. */
   private next(): void {
-    while (this.acting.size < this.atOnce && ![...this.acting].some(isAlone)) {
+    while (this.acting.size < this.atOnce) {
       const turn = [...this.waiting]
-        .filter(turn => this.places(turn.owner) < this.perOwner && (this.acting.size === 0 || !isAlone(turn)))
+        .filter(turn => this.places(turn.owner) < this.perOwner)
         .toSorted((a, b) => this.compare(a, b))[0]
       if (!turn) break
       this.begin(turn)
@@ -154,8 +116,6 @@ export class Turns {
   private begin(turn: Turn): void {
     this.waiting.delete(turn)
     this.countStopped()
-    turn.hadCompany = this.acting.size > 0
-    for (const other of this.acting) other.hadCompany = true
     this.acting.add(turn)
     turn.begunAt = performance.now()
     turn.lasts = false
@@ -179,7 +139,6 @@ export class Turns {
 
   private mayLast(turn: Turn): boolean {
     const { owner } = turn
-    if (isAlone(turn)) return false
     const lasting = [...this.acting].filter(({ lasts }) => lasts)
     const own = lasting.filter(turn => turn.owner === owner)
     return lasting.length < this.atOnce - 1 && own.length < Math.max(this.atOnce - 2, 1)
@@ -229,10 +188,4 @@ export class Turns {
   private lastOf({ owner }: Turn): number {
     return this.begunAt.get(owner) ?? 0
   }
-}
-
-const heldUp = () => new EngineError('overloaded', 'Other queries have taken all places')
-
-function isAlone({ shortages }: Turn): boolean {
-  return shortages > 1
 }

@@ -1,14 +1,22 @@
 /**
- * The engine alone: each request runs the query of an endpoint `runs` times, one after the other, each time with another
+ * The engine alone, in the process of the server: each request runs the query of an endpoint `runs` times, one after the other, each time with another
  * project, and gets an empty response.
  */
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { loadConfig } from '../../../shared/config.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { runQuery } from '../../../shared/answers/engine-errors.ts'
+import { openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
+import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { openServices } from '../../../shared/services.ts'
 
-const { engine, endpoints } = await openServices(loadConfig(process.env))
+const config = loadConfig(process.env)
+const { endpoints } = await openServices(config)
+const engine = openDuckDb({
+  logsFolder: join(config.dataDir, 'logs'),
+  tables: readTableSchemas(config.tablesDir),
+})
 
 createServer((req, res) => {
   runAll(new URL(req.url ?? '/', 'http://localhost').searchParams)

@@ -3,8 +3,6 @@ import { join, resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Column } from '../../sql/types.ts'
 import type { Deadline } from '../deadline.ts'
-import { Turns } from '../turns.ts'
-import { isOutOfMemory } from './failures.ts'
 import { registerUdfs } from './udfs/register.ts'
 import { quoteText } from './syntax.ts'
 import { prepareTableFolder, tableFolder } from './tables.ts'
@@ -61,9 +59,6 @@ function settings(root: string): string[] {
   ]
 }
 
-/** Each run holds a thread of Node's pool of four, which files and DNS share: at most so many run at a time. */
-const mostRuns = 3
-
 /** An interruption is repeated: DuckDB forgets one that comes just before a statement starts. */
 const interruptMs = 20
 
@@ -71,7 +66,6 @@ const interruptMs = 20
 export class Connections {
   private readonly instance: DuckDBInstance
   private readonly idle: DuckDBConnection[] = []
-  private readonly turns = new Turns(mostRuns, { repeatable: true, isShortage: isOutOfMemory })
   private readonly runs = new Set<Promise<unknown>>()
   private readonly busy = new Set<DuckDBConnection>()
 
@@ -79,38 +73,35 @@ export class Connections {
     this.instance = instance
   }
 
-  /**
-   * Waits for a connection and runs `use` with it, in turn with the runs of other keys (`owner`). At the deadline the wait
-   * ends with its error. At the one that `use` gets, which may come earlier, the connection is interrupted: `use` then fails
-   * with an error of DuckDB or its deadline, and is called again.
-   */
-  async with<Result>(
-    owner: string,
-    deadline: Deadline,
-    use: (connection: DuckDBConnection, turn: Deadline) => Promise<Result>,
-  ): Promise<Result> {
-    const run = this.turns.with(owner, deadline, async turn => {
-      const connection = this.idle.pop() ?? (await this.instance.connect())
-      this.busy.add(connection)
-      let repeating: NodeJS.Timeout | undefined
-      const forget = turn.onEnd(() => {
-        connection.interrupt()
-        repeating = setInterval(() => connection.interrupt(), interruptMs)
-      })
-      try {
-        turn.check()
-        return await use(connection, turn)
-      } finally {
-        forget()
-        clearInterval(repeating)
-        this.busy.delete(connection)
-        // An interruption may show only in the connection's next statement.
-        if (turn.error) connection.closeSync()
-        else this.idle.push(connection)
-      }
-    })
+  /** At the deadline the connection is interrupted, and `use` fails with an error of DuckDB or its own. */
+  with<Result>(deadline: Deadline, use: (connection: DuckDBConnection) => Promise<Result>): Promise<Result> {
+    const run = this.run(deadline, use)
     this.runs.add(run)
     return run.finally(() => this.runs.delete(run))
+  }
+
+  private async run<Result>(
+    deadline: Deadline,
+    use: (connection: DuckDBConnection) => Promise<Result>,
+  ): Promise<Result> {
+    const connection = this.idle.pop() ?? (await this.instance.connect())
+    this.busy.add(connection)
+    let repeating: NodeJS.Timeout | undefined
+    const forget = deadline.onEnd(() => {
+      connection.interrupt()
+      repeating = setInterval(() => connection.interrupt(), interruptMs)
+    })
+    try {
+      deadline.check()
+      return await use(connection)
+    } finally {
+      forget()
+      clearInterval(repeating)
+      this.busy.delete(connection)
+      // An interruption may show only in the connection's next statement.
+      if (deadline.error) connection.closeSync()
+      else this.idle.push(connection)
+    }
   }
 
   /** Ends its runs, and waits for them: a process that exits while native code runs on a thread waits for it with no way to end. */

@@ -73,7 +73,7 @@ class DuckDbEngine implements QueryEngine {
     this.options = options
     this.tables = new Map(options.tables)
     this.rollups = new RollupParts(resolve(options.logsFolder), this.tables, (deadline, act) =>
-      this.over([], '', deadline, act),
+      this.over([], deadline, act),
     )
     this.rewritings = new LRUCache({
       max: keptRewritings,
@@ -86,10 +86,10 @@ class DuckDbEngine implements QueryEngine {
       const rewritten = this.rewritten(statement)
       const values = this.values(statement, rewritten)
       const rollups = rollupsIn(statement, rewritten)
-      return this.over(rewritten.tables, limits.labels?.key ?? '', deadline, (connection, turn) => {
-        if (rollups.length === 0) return fetchRows(connection, rewritten, values, limits, turn)
-        return this.readingParts(rollups, connection, turn, before =>
-          fetchRows(connection, rewritten, values, limits, turn, before),
+      return this.over(rewritten.tables, deadline, connection => {
+        if (rollups.length === 0) return fetchRows(connection, rewritten, values, limits, deadline)
+        return this.readingParts(rollups, connection, deadline, before =>
+          fetchRows(connection, rewritten, values, limits, deadline, before),
         )
       })
     })
@@ -123,9 +123,7 @@ class DuckDbEngine implements QueryEngine {
       const read = [...tables, ...rollups.map(rollup => this.rollups.tableOf(rollup))]
       const planned =
         rollups.length > 0 ? `${this.rollups.describing(rollups)} SELECT * FROM (${sql}) AS "result"` : sql
-      await this.over(read, '', deadline, async connection =>
-        (await prepare(connection, planned)).destroySync(),
-      )
+      await this.over(read, deadline, async connection => (await prepare(connection, planned)).destroySync())
       return { kind: 'SELECT', tables, columns, bytes: null }
     })
   }
@@ -161,15 +159,14 @@ class DuckDbEngine implements QueryEngine {
    */
   private async over<T>(
     tables: string[],
-    owner: string,
     deadline: Deadline,
-    use: (connection: DuckDBConnection, turn: Deadline) => Promise<T>,
+    use: (connection: DuckDBConnection) => Promise<T>,
   ): Promise<T> {
     const { connections, views } = await this.database()
     const run = () =>
-      connections.with(owner, deadline, async (connection, turn) => {
+      connections.with(deadline, async connection => {
         await views.refresh(tables)
-        return use(connection, turn)
+        return use(connection)
       })
     return run().catch(async (error: unknown) => {
       deadline.check()
@@ -280,7 +277,7 @@ async function fetchRows(
     const told = { bytes: null, slotMs: null, jobId: null }
     return { columns, rows: found.rows, truncated: found.truncated, ...told }
   } catch (error) {
-    if (deadline.error) found.discard()
+    found.discard()
     throw error
   } finally {
     prepared.destroySync()

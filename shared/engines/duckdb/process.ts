@@ -1,0 +1,95 @@
+/**
+ * A process in which the local engine runs one query at a time, as `processes.ts` asks. That ends it where a query takes more
+ * memory or time than it may, so nothing here has to.
+ */
+import { SqlError } from '../../sql/error.ts'
+import {
+  type Description,
+  EngineError,
+  type Rollup,
+  type RunLimits,
+  type RunResult,
+  type Statement,
+} from '../engine.ts'
+import { openDuckDb } from './engine.ts'
+import { readTableSchemas } from './tables.ts'
+
+export interface ProcessOptions {
+  logsFolder: string
+  /** Holds the schemas of the tables. */
+  tablesFolder: string
+  /** That DuckDB takes for its rows, by its own count. */
+  memoryBytes: number
+}
+
+/** What a process is asked, one call at a time. */
+export type Call =
+  | {
+      name: 'run'
+      statement: Statement
+      limits: Omit<RunLimits, 'onBytes' | 'signal' | 'texts'>
+      now: string
+    }
+  | { name: 'describe'; statement: Statement }
+  | { name: 'has' | 'create' | 'remove'; rollup: Rollup }
+
+/** For each call any number of `bytes`, `rows` of a run, and one of the others at the end. */
+export type Reply =
+  | { bytes: number }
+  /** As JSON text. */
+  | { rows: string }
+  | { done: Omit<RunResult, 'rows'> | Description | boolean | void }
+  | { failed: Pick<EngineError, 'reason' | 'message' | 'place' | 'bytes'> & { ofSql: boolean } }
+
+/** Of JSON text, between two messages. */
+const bytesPerMessage = 262_144
+
+const options = JSON.parse(process.argv[2]!) as ProcessOptions
+const readTables = () => readTableSchemas(options.tablesFolder)
+let now = ''
+const engine = openDuckDb({ ...options, tables: readTables(), readTables, now: () => now })
+let stopping = new AbortController()
+
+const send = (reply: Reply) => void process.send!(reply)
+
+async function run({ statement, limits, now: time }: Extract<Call, { name: 'run' }>) {
+  now = time
+  let counted = 0
+  const onBytes = (bytes: number) => {
+    counted += bytes
+    if (counted < bytesPerMessage) return
+    send({ bytes: counted })
+    counted = 0
+  }
+  const texts: string[] = []
+  const { rows: _, ...done } = await engine.run(statement, {
+    ...limits,
+    onBytes,
+    texts,
+    signal: stopping.signal,
+  })
+  send({ bytes: counted })
+  send({ rows: `[${texts.join(',')}]` })
+  return done
+}
+
+function answer(call: Call): Promise<Extract<Reply, { done: unknown }>['done']> {
+  if (call.name === 'run') return run(call)
+  if (call.name === 'describe') return engine.describe(call.statement)
+  return engine.rollups[call.name](call.rollup)
+}
+
+function failureOf(error: unknown): Reply {
+  const known = error instanceof EngineError ? error : new EngineError('failed', 'The local engine failed')
+  const { reason, message, place, bytes, cause } = known
+  return { failed: { reason, message, place, bytes, ofSql: cause instanceof SqlError } }
+}
+
+process.on('message', async (message: Call | 'stop') => {
+  if (message === 'stop') return stopping.abort()
+  stopping = new AbortController()
+  send(await answer(message).then(done => ({ done }), failureOf))
+})
+// A terminal sends its signals to all processes, and runs go on while the service drains.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
+process.on('disconnect', () => process.exit())
