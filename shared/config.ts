@@ -94,7 +94,7 @@ export const settings = {
   }),
   engineMemoryBytes: setting({
     variable: 'ENGINE_MEMORY_BYTES',
-    description: 'Bytes of memory for all runs of the local engine together',
+    description: 'Bytes of memory that a query may take in the local engine, where three run at a time',
     default: () => 2_000_000_000,
     ...wholeNumber(50_000_000),
   }),

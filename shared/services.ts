@@ -73,7 +73,7 @@ function untilStopped(engine: QueryEngine, stopping: AbortSignal): QueryEngine {
   return {
     run: (statement, { signal = stopping, ...limits }) =>
       engine.run(statement, { ...limits, signal: AbortSignal.any([signal, stopping]) }),
-    describe: statement => engine.describe(statement),
+    describe: (...asked) => engine.describe(...asked),
     rollups: engine.rollups,
     close: () => engine.close(),
   }

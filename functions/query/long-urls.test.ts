@@ -36,10 +36,10 @@ const linear: [pattern: string, same?: string][] = [
   ['(/[a-z]{20}){4}'],
   ['\\x{2028}', '\\u2028'],
   ['\\x{71}{30}', 'q{30}'],
+  ['https://.{1000}'],
   ['^https://[^/]*/rest'],
 ]
 const throughRollup = [ref, other, word, `^https://${ref}\\.`, `^https://${other}\\.`]
-const tooLarge = ['a{1000}', 'https://.{1000}', '\\w{500}z', '(a?){1000}b']
 
 let service: TestService
 beforeAll(async () => {
@@ -65,13 +65,6 @@ test.each([...linear, ...throughRollup.map((text): [string, string?] => [text])]
   },
   30_000,
 )
-
-test.each(tooLarge)('a pattern whose counts cost too much is its caller’s to change: %s', async pattern => {
-  const { status, body } = await ask(pattern)
-  expect(status).toBe(400)
-  expect(body.detail).toMatch(/^REGEXP_CONTAINS takes at most .* use a shorter pattern with smaller counts/)
-  expect(JSON.stringify(body)).toContain('"project"')
-})
 
 describe('a cycle of the warmer', () => {
   /** What became of the charts of these patterns. */
@@ -112,11 +105,4 @@ describe('a cycle of the warmer', () => {
     },
     60_000,
   )
-
-  test('answers all but the sets that a bound refuses', async () => {
-    const good = ['/rest/v1/o', 'orders$', '/v1/[a-z]{5}$']
-    const { report, counts } = await cycle('1hr', [...good, tooLarge[0]!, tooLarge[1]!])
-    expect(report).toMatchObject({ refreshed: good.length, failed: 2 })
-    expect(counts.slice(0, good.length)).toEqual(good.map(matching))
-  }, 60_000)
 })

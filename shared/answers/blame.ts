@@ -31,12 +31,7 @@ const avoidable = new Set<ErrorCode>(['invalid_query', 'result_too_large', 'byte
 /** The error, or where this request's caller can do nothing about it, the operator's: 500 `internal`. */
 export function blame(error: ApiError, asked: Asked): ApiError {
   if (!avoidable.has(error.code) || isOfCaller(error, asked)) return error
-  const known = misdefined(asked.endpoint, `its own query fails: ${error.message}`)
-  if (refusedOf(error)?.inRows !== true) return known
-  const { name } = asked.endpoint
-  return new ApiError('internal', `A value in the logs is too large for the query of ${name}.`, {
-    cause: known.cause,
-  })
+  return misdefined(asked.endpoint, `its own query fails: ${error.message}`)
 }
 
 function isOfCaller(error: ApiError, { endpoint, statement, sql, sent, upstream = [] }: Asked): boolean {
@@ -53,12 +48,9 @@ function isOfCaller(error: ApiError, { endpoint, statement, sql, sent, upstream 
   if (cause instanceof EngineError && cause.cause instanceof SqlError) return false
   const [, named] = /parameter @(\w+)/.exec(message) ?? []
   if (named) return sent.includes(named)
-  const refused = refusedOf(error)
   const risk = /regular expression|^REGEXP_/i.test(message) ? 'pattern' : 'value'
   const risks = risksOf(endpoint.sql)
-  const culprits = refused
-    ? parametersOf(statement.sql, refused.name)
-    : place && parametersAt(statement.sql, place)
+  const culprits = place && parametersAt(statement.sql, place)
   return sent.some(name => {
     const own = risks.get(name)
     return own?.has(risk) && (!culprits || culprits.has(name) || own.has('column'))
@@ -69,30 +61,10 @@ function leadsTo({ endpoint, upstream = [] }: Asked, name: string): boolean {
   return endpoint.name === name || upstream.some(({ request }) => leadsTo(request, name))
 }
 
-/** The function or operator that an engine's bound refuses, and whether it does so for values of rows. */
-function refusedOf({ message }: ApiError): { name: string; inRows: boolean } | null {
-  const [, name, inRows] = /^(\S+) takes at most [\d,]+ .*?( in each row)?;/.exec(message) ?? []
-  return name === undefined ? null : { name, inRows: inRows !== undefined }
-}
-
-/** The parameters in the calls of a function or operator. A width in a format has the name %* there. */
-function parametersOf(sql: string, name: string): ReadonlySet<string> {
-  const wanted = name === '%*' ? 'FORMAT' : name
-  return parametersIn(sql, node =>
-    node.kind === 'Call'
-      ? node.name.at(-1)!.name.toUpperCase() === wanted
-      : node.kind === 'Binary' && node.operator === wanted,
-  )
-}
-
 /** The parameters in the part of a query that begins at this place. */
 function parametersAt(sql: string, place: Place): ReadonlySet<string> {
   const at = offsetOf(sql, place)
-  return parametersIn(sql, node => node.at === at)
-}
-
-function parametersIn(sql: string, isPart: (node: AnyNode) => boolean): ReadonlySet<string> {
-  const parts = [...descendants(parse(sql, statementLimits))].filter(isPart)
+  const parts = [...descendants(parse(sql, statementLimits))].filter(node => node.at === at)
   const within = parts.flatMap(part => [...descendants(part)])
   return new Set(within.flatMap(node => (node.kind === 'ParameterReference' ? node.name : [])))
 }

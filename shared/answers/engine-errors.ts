@@ -31,13 +31,17 @@ export async function runQuery(
   statement: Statement,
   { assertWithin, labels, ...limits }: RunOptions = {},
 ): Promise<RunResult> {
+  const endsAt = performance.now() + endpoint.timeoutSeconds * 1000
+  const limited = () => ({
+    timeoutMs: endsAt - performance.now(),
+    ...(labels ? { labels: { ...endpoint.labels, ...labels } } : {}),
+  })
   try {
-    await assertWithin?.(endpoint, statement)
+    await assertWithin?.(endpoint, statement, limited())
     return await runNewestFirst(engine, endpoint, statement, {
       maxRows: endpoint.maxRows,
-      timeoutMs: endpoint.timeoutSeconds * 1000,
+      ...limited(),
       ...(endpoint.maxResultBytes === null ? {} : { maxResultBytes: endpoint.maxResultBytes }),
-      ...(labels ? { labels: { ...endpoint.labels, ...labels } } : {}),
       ...(endpoint.reservation === null ? {} : { reservation: endpoint.reservation }),
       ...limits,
     })

@@ -74,7 +74,7 @@ describeEngines('the newest rows by steps', logTable, ({ engine, append }) => {
     const endpoint = newestEndpoint(tails[1], ['PT1H', 'P1D'])
     const statement = statementOf(endpoint, 'none', null, null)
     const whole = (await engine().run(statement, limits)).bytes
-    if (whole === null) return expect(engine().constructor.name).toBe('DuckDbEngine')
+    if (whole === null) return expect(engine().constructor.name).not.toBe('BigQueryEngine')
     const each: number[] = []
     const run: QueryEngine['run'] = async (...args) => {
       const result = await engine().run(...args)

@@ -74,6 +74,9 @@ export interface RunLimits {
   jobKey?: string
 }
 
+/** Of an engine that plans by itself; without a time limit, it has one of its own. */
+export type DescribeLimits = Partial<Pick<RunLimits, 'timeoutMs' | 'signal' | 'labels'>>
+
 /** The endpoint's name, the id of the API key that the run is for, and labels of the endpoint and its caller. */
 export type RunLabels = { endpoint: string; key: string; [name: string]: string }
 
@@ -112,7 +115,7 @@ export interface QueryEngine {
   /** Runs one query. Throws EngineError, and nothing else. */
   run(statement: Statement, limits: RunLimits): Promise<RunResult>
   /** A dry run: nothing is read. Bindings may be of the right type with value null. Throws EngineError. */
-  describe(statement: Statement): Promise<Description>
+  describe(statement: Statement, limits?: DescribeLimits): Promise<Description>
   readonly rollups: RollupKeeper
   close(): Promise<void>
 }

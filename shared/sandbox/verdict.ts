@@ -1,6 +1,12 @@
 /** The engine's own verdict on a sandboxed statement before it runs: `shared/sandbox/README.md`, "The engine's verdict". */
 import { LRUCache } from 'lru-cache'
-import { type Binding, EngineError, type QueryEngine, type Statement } from '../engines/engine.ts'
+import {
+  type Binding,
+  type DescribeLimits,
+  EngineError,
+  type QueryEngine,
+  type Statement,
+} from '../engines/engine.ts'
 import { emptyBindings, type Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { tableQueries, tablesOfEndpoint } from './offered-tables.ts'
@@ -11,20 +17,31 @@ type SandboxedEndpoint = Pick<Endpoint, 'sql' | 'parameters' | 'version'>
  * Passes if a dry run of the statement is of a query, and reads only tables and routines that the endpoint's own tables read.
  * @throws ApiError `internal` if it reads others, which no mistake of a caller brings about; EngineError if it fails
  */
-export type AssertWithin = (endpoint: SandboxedEndpoint, statement: Statement) => Promise<void>
+export type AssertWithin = (
+  endpoint: SandboxedEndpoint,
+  statement: Statement,
+  limits?: DescribeLimits,
+) => Promise<void>
+
+interface Asked {
+  endpoint: SandboxedEndpoint
+  statement: Statement
+  limits: DescribeLimits
+}
 
 /** A dry run takes about a quarter of a second, so statements that passed are remembered, by version and SQL. */
 export function rememberVerdicts(engine: QueryEngine): AssertWithin {
-  const passed = new LRUCache<string, true, { endpoint: SandboxedEndpoint; statement: Statement }>({
+  const passed = new LRUCache<string, true, Asked>({
     max: 1000,
     ignoreFetchAbort: true,
-    async fetchMethod(_, __, { context: { endpoint, statement } }) {
-      await dryRun(engine, endpoint, statement)
+    async fetchMethod(_, __, { context: { endpoint, statement, limits } }) {
+      await dryRun(engine, endpoint, statement, limits)
       return true as const
     },
   })
-  return async (endpoint, statement) => {
-    await passed.forceFetch(`${endpoint.version} ${statement.sql}`, { context: { endpoint, statement } })
+  return async (endpoint, statement, limits = {}) => {
+    const context = { endpoint, statement, limits }
+    await passed.forceFetch(`${endpoint.version} ${statement.sql}`, { context })
   }
 }
 
@@ -32,8 +49,9 @@ async function dryRun(
   engine: QueryEngine,
   endpoint: SandboxedEndpoint,
   { sql, bindings }: Statement,
+  limits: DescribeLimits,
 ): Promise<void> {
-  const reads = await readsOf(engine, { sql, bindings: withoutValues(bindings) })
+  const reads = await readsOf(engine, { sql, bindings: withoutValues(bindings) }, limits)
   const outside = difference(reads, namedBy(endpoint))
   // A dry run of a view lists the view's own tables and routines too: those of the endpoint's tables are allowed.
   if (outside.length === 0) return
@@ -48,8 +66,12 @@ function breach(what: string): ApiError {
 }
 
 /** Tables and routines, by the engine's names for them. */
-async function readsOf(engine: QueryEngine, statement: Statement): Promise<string[]> {
-  const { kind, tables, routines = [] } = await engine.describe(statement)
+async function readsOf(
+  engine: QueryEngine,
+  statement: Statement,
+  limits?: DescribeLimits,
+): Promise<string[]> {
+  const { kind, tables, routines = [] } = await engine.describe(statement, limits)
   if (kind !== 'SELECT') throw breach(`is ${kind}, not a query`)
   return [...tables, ...routines]
 }

@@ -29,7 +29,7 @@ export interface DuckDbOptions {
   tables: ReadonlyMap<string, Column[]>
   /** Reads them again, for a statement over one that has come since. */
   readTables?: () => ReadonlyMap<string, Column[]>
-  /** For all runs together. */
+  /** For all runs together, by DuckDB's count. */
   memoryBytes?: number
   /** The current time of queries, as a Date or ISO text; by default the time at which a run starts. */
   now?: string | (() => Date | string)

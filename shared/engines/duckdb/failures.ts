@@ -1,7 +1,6 @@
 /** DuckDB's errors as the port's. Its messages quote values and SQL, so only the words listed here reach callers. */
 import { SqlError } from '../../sql/error.ts'
 import { EngineError, type EngineErrorReason } from '../engine.ts'
-import { refusals } from './rewrite/bounds.ts'
 import { raisedMessages, UnsupportedError } from './rewrite/context.ts'
 
 /** RE2's errors in a regular expression. */
@@ -29,7 +28,6 @@ type Meaning = [pattern: RegExp | string, message: string]
  * what the pattern's group found.
  */
 const rejected: Meaning[] = [
-  [new RegExp(`^Conversion Error: Could not convert string '(${refusals.source})' to`), '$1'],
   ...raisedMessages.map((message): Meaning => [
     `Conversion Error: Could not convert string '${message}' to`,
     message,

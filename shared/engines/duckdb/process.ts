@@ -85,10 +85,13 @@ function failureOf(error: unknown): Reply {
   return { failed: { reason, message, place, bytes, ofSql: cause instanceof SqlError } }
 }
 
-process.on('message', async (message: Call | 'stop') => {
+process.on('message', (message: Call | 'stop') => {
   if (message === 'stop') return stopping.abort()
   stopping = new AbortController()
-  send(await answer(message).then(done => ({ done }), failureOf))
+  void answer(message).then(
+    done => send({ done }),
+    error => send(failureOf(error)),
+  )
 })
 // A terminal sends its signals to all processes, and runs go on while the service drains.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})

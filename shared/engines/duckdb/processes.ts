@@ -9,6 +9,7 @@ import { getCompileCacheDir } from 'node:module'
 import { SqlError } from '../../sql/error.ts'
 import { Deadline } from '../deadline.ts'
 import {
+  type DescribeLimits,
   type Description,
   EngineError,
   type QueryEngine,
@@ -76,8 +77,9 @@ class EngineProcesses implements QueryEngine {
     return this.ask(call, limits, limits.labels?.key) as Promise<RunResult>
   }
 
-  describe(statement: Statement): Promise<Description> {
-    return this.ask({ name: 'describe', statement }, { timeoutMs: describeMs }) as Promise<Description>
+  describe(statement: Statement, limits: DescribeLimits = {}): Promise<Description> {
+    const call: Call = { name: 'describe', statement }
+    return this.ask(call, { timeoutMs: describeMs, ...limits }, limits.labels?.key) as Promise<Description>
   }
 
   async close(): Promise<void> {
@@ -147,8 +149,8 @@ const lost: Record<Why, () => EngineError> = {
     ),
 }
 
-/** Of the memory that a query may take, what DuckDB counts; the rest is for lists, texts and functions. */
-const counted = 0.8
+/** DuckDB keeps to its limit by its own count. Lists, texts and functions, which it does not count, may have a quarter more. */
+const withUncounted = 1.25
 
 interface Asked {
   resolve: (result: unknown) => void
@@ -168,11 +170,7 @@ class EngineProcess {
 
   constructor({ memoryBytes, logsFolder, tablesFolder }: ProcessesOptions) {
     this.memoryBytes = memoryBytes
-    const options: ProcessOptions = {
-      logsFolder,
-      tablesFolder,
-      memoryBytes: Math.floor(memoryBytes * counted),
-    }
+    const options: ProcessOptions = { logsFolder, tablesFolder, memoryBytes }
     this.child = fork(new URL('process.ts', import.meta.url), [JSON.stringify(options)], {
       execArgv: [],
       env: { ...process.env, NODE_COMPILE_CACHE: getCompileCacheDir() },
@@ -262,7 +260,8 @@ class EngineProcess {
   /** @param share of the memory of a query that it may have at this moment */
   private look(share = 1): void {
     if (!this.isUsable) return
-    if (residentBytes(this.child.pid!) > idleBytes + this.memoryBytes * share) this.kill('memory')
+    if (residentBytes(this.child.pid!) > idleBytes + this.memoryBytes * withUncounted * share)
+      this.kill('memory')
   }
 
   /** A process of ours that has ended is not kept for it. */

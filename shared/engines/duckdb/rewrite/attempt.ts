@@ -4,7 +4,7 @@
  * errors. So the arguments are computed before, and a lambda passes them on.
  */
 import type { Expression } from '../../../sql/tree.ts'
-import { once } from './bounds.ts'
+import { once } from './repeats.ts'
 import { type Context, type Scope, structSql, type Typed, typed } from './context.ts'
 
 /** The name of the row of what is computed before, as no column is called. */

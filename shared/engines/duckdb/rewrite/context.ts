@@ -9,8 +9,6 @@ import { quoteName, quoteText } from '../syntax.ts'
 export interface Context {
   tables: ReadonlyMap<string, Column[]>
   parameters: ReadonlyMap<string, SqlType>
-  /** How many calls of the query share each bound (bounds.ts). */
-  shares: ReadonlyMap<object, number>
   /** The unit in which INTERVALs are written out as they are, once there is one (intervals.ts). */
   units: { interval?: string }
   /** DuckDB SQL of a table's rows, with the table's columns. */
@@ -181,6 +179,7 @@ export const raisedMessages = [
   'A date or time is out of range',
   'A number is out of range',
   'A recursive CTE has reached the maximum number of iterations: 500',
+  'A text is longer than 1 MiB',
   'Array index is out of bounds',
   'Bad value for a cast',
   'Bitwise shifts take no negative number',

@@ -2,12 +2,11 @@
 import { nameKey } from '../../../sql/relations.ts'
 import type { Expression, Identifier, Path, Subscript, WithExpression } from '../../../sql/tree.ts'
 import type { StructType } from '../../../sql/types.ts'
-import { repeated } from './bounds.ts'
+import { repeated } from './repeats.ts'
 import { cast } from './casts.ts'
 import { noSignature } from './no-signature.ts'
 import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
 import { extract } from './dates-and-times.ts'
-import { checkExpression } from './planning.ts'
 import { caseExpression } from './functions/conditions.ts'
 import { call } from './functions/calls.ts'
 import { intervalLiteral } from './intervals.ts'
@@ -66,7 +65,6 @@ const rewriters: { [Kind in Expression['kind']]: Rewriter<Kind> } = {
 export function expression(context: Context, node: Expression, scope: Scope): Typed {
   const rewrite = rewriters[node.kind] as Rewriter<Expression['kind']>
   const value = scope.keys?.get(node) ?? rewrite(context, node, scope)
-  checkExpression(context, node, value)
   return scope.keys?.get(value.sql) ?? value
 }
 

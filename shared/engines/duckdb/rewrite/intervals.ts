@@ -2,7 +2,7 @@
 import type { Extract, Expression, IntervalLiteral } from '../../../sql/tree.ts'
 import { intervalFrom } from '../udfs/interval.ts'
 import { ValueError } from '../udfs/udf.ts'
-import { isConstant, repeated } from './bounds.ts'
+import { isConstant, repeated } from './repeats.ts'
 import { coerce } from './coercion.ts'
 import { noSignature } from './no-signature.ts'
 import { type Context, type Scope, type Typed, typed } from './context.ts'

@@ -15,7 +15,7 @@ import type {
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
-import { isSimple, joined, joinedBy, literalBytes, once, repeated, within } from './bounds.ts'
+import { isSimple, joinedBy, repeated } from './repeats.ts'
 import { convert } from './casts.ts'
 import { coerce, numberKinds, unify, unifyOrThrow } from './coercion.ts'
 import { noSignature } from './no-signature.ts'
@@ -273,7 +273,7 @@ function concatenated(context: Context, node: Binary, scope: Scope): Typed {
   const given = context.expressions(operands, scope)
   const { values, type } = alikeInText(given) ?? {}
   if (!values || !type) throw noSignature(context, node, 'operator ||', given)
-  return typed(joined(context, '||', operands, values, type), type)
+  return typed(`(${values.map(({ sql }) => sql).join(' || ')})`, type)
 }
 
 /** Values of one type that can be put together, or their texts. */
@@ -316,31 +316,21 @@ export function like(context: Context, node: Like, scope: Scope): Typed {
   const [text, pattern] = likeSides(sides)
   if (!text || !pattern) throw noSignature(context, node, 'operator LIKE', sides)
   checkPattern(context, node.right)
-  return negated(node.not, matches(context, [node.left, node.right], text, pattern))
+  return negated(node.not, matches(text, pattern))
 }
-
-/** Bytes of a pattern that is not looked for in long texts. */
-const longPattern = 1_000
 
 /**
  * DuckDB's own LIKE tries every place for every % where there is an escape or a _: for k of them in a text of n characters
  * n^k steps. Its regular expressions take n.
  */
-function matches(context: Context, nodes: Expression[], text: Typed, pattern: Typed): string {
+function matches(text: Typed, pattern: Typed): string {
   const simple = /^'(?:[^\\_]*|%?[^\\%]*%?)'$/
-  const isShort = (literalBytes(pattern) ?? Infinity) < longPattern
-  if (isShort && simple.test(pattern.sql)) return `(${text.sql} LIKE ${pattern.sql})`
+  if (simple.test(pattern.sql)) return `(${text.sql} LIKE ${pattern.sql})`
   const tokens = `regexp_extract_all(${pattern.sql}, '(?s)\\\\.|.')`
   const lone = `CASE WHEN t = '\\' THEN CAST(${raise('A LIKE pattern ends with a backslash')} AS VARCHAR)`
   const token = `${lone} WHEN t = '%' THEN '.*' WHEN t = '_' THEN '.' ELSE regexp_escape(right(t, 1)) END`
   const regexp = joinedBy(`list_transform(${tokens}, lambda t: ${token})`, `''`)
-  const match = (text: string) => `regexp_full_match(${text}, ${regexp}, 's')`
-  if (isShort) return match(text.sql)
-  return once([text.sql], text => {
-    const size = `strlen(${pattern.sql})`
-    const cost = `(CASE WHEN ${size} < ${longPattern} THEN 0 ELSE CAST(strlen(${text}) AS DOUBLE) * ${size} END)`
-    return match(within(context, 'LIKE', nodes, cost, text))
-  })
+  return `regexp_full_match(${text.sql}, ${regexp}, 's')`
 }
 
 /** Both as strings; of bytes each as a character. */
@@ -364,7 +354,7 @@ export function likeAny(context: Context, node: LikeAny, scope: Scope): Typed {
     const sides = [operand, pattern].map(side => coerce(side, { kind: 'STRING' }))
     if (sides.includes(null))
       throw noSignature(context, node, `operator LIKE ${quantifier}`, [operand, pattern])
-    return matches(context, [node.operand], sides[0]!, sides[1]!)
+    return matches(sides[0]!, sides[1]!)
   }
   if (among.kind === 'InList') {
     const tests = context.expressions(among.items, scope).map(matching)
@@ -518,7 +508,7 @@ export function between(context: Context, node: Between, scope: Scope): Typed {
   ]
   // DuckDB's greatest number is NaN, which nothing comes before.
   const strange = high.type?.kind === 'FLOAT64' && high.origin !== 'literal'
-  // Its BETWEEN plans what is more than a column twice, unseen by planning.ts.
+  // Its BETWEEN plans what is more than a column twice.
   if (!strange && isSimple(operand.sql))
     return negated(node.not, `(${operand.sql} BETWEEN ${low.sql} AND ${high.sql})`)
   const sql = repeated([operand.sql], sql => {

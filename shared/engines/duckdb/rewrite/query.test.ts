@@ -573,15 +573,6 @@ describeDuckDb(
         expect(error.message).toContain(message)
         expect(error.reason).toBe('rejected')
       })
-
-      test.each([
-        [`SELECT ${'(SELECT '.repeat(40)}1${')'.repeat(40)}`, 'A subquery more than 12 deep'],
-        [`SELECT ${'1 / ('.repeat(60)}1${')'.repeat(60)}`, 'An expression of this size'],
-      ])('%s is not supported', async (sql, message) => {
-        const error = await failure(sql)
-        expect(error.message).toContain(`${message} is not supported by the local engine`)
-        expect(error.reason).toBe('unsupported')
-      })
     })
   },
 )

@@ -27,7 +27,6 @@ import {
 } from './context.ts'
 import { key } from './keys.ts'
 import { orderAround, tailOfRows, tailOfSelect } from './order.ts'
-import { checkDepth, checkSize } from './planning.ts'
 import { recursionOf } from './recursion.ts'
 import { newScope, visibleColumn } from './scope.ts'
 import { select } from './select.ts'
@@ -50,17 +49,8 @@ export function query(
   ctes: Ctes,
   sorting: Sorting = 'sorted',
 ): Relation {
-  checkDepth(context, node, depthOf(outer))
   const pieces = piecesOf(context, node, outer, ctes, sorting)
-  const sql = whole(pieces)
-  checkSize(context, node, sql.length)
-  return { ...pieces, sql }
-}
-
-function depthOf(scope: Scope | null): number {
-  let depth = 0
-  for (let at = scope; at; at = at.outer) depth++
-  return depth
+  return { ...pieces, sql: whole(pieces) }
 }
 
 function whole({ ctes, sql }: Pieces): string {

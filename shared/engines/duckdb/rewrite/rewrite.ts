@@ -7,10 +7,8 @@ import type { Query, QueryBody } from '../../../sql/tree.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName } from '../syntax.ts'
-import { sharesOf } from './bounds.ts'
 import { type Context, type OutputColumn, type Relation, structField, UnsupportedError } from './context.ts'
 import { expression } from './expressions.ts'
-import { checkJoins } from './planning.ts'
 import { query } from './query.ts'
 
 export interface Rewritten {
@@ -39,7 +37,6 @@ export function rewrite(
   const context: Context = {
     tables,
     parameters,
-    shares: sharesOf(tree),
     units: {},
     // The schema keeps a table apart from a common table of the same name.
     relationOf: table => relations.get(table) ?? `"main".${quoteName(table)}`,
@@ -58,7 +55,6 @@ export function rewrite(
     expression: (node, scope) => expression(context, node, scope),
     expressions: (nodes, scope) => nodes.map(node => expression(context, node, scope)),
   }
-  checkJoins(context, tree)
   const relation = outputRows(context.query(tree, null, new Map()))
   const columns = namedColumns(relation.columns)
   const seen = new Set<string>()

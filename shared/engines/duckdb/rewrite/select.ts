@@ -15,7 +15,6 @@ import {
 } from './context.ts'
 import { refusePartsOfKeys, withKeys } from './grouping.ts'
 import { refuseOverRows } from './functions/calls.ts'
-import { checkSelect } from './planning.ts'
 import { key as keyOf } from './keys.ts'
 import { columnsOf, newScope } from './scope.ts'
 import { namedWindows } from './windows.ts'
@@ -49,7 +48,6 @@ export function select(
   const items = node.items.flatMap(item =>
     item.kind === 'SelectStar' ? starItems(context, item, scope) : [selectedItem(context, item, scope)],
   )
-  checkSelect(context, node, items)
   if (node.distinct) for (const { value } of items) keyOf(context, node, 'SELECT DISTINCT', value)
   const aliased: Scope = { ...scope, aliases: aliasesOf(node, items) }
   if (!from) refuseWithoutRows(context, node, scope)

@@ -1,6 +1,5 @@
 /** Values of the type JSON: parsed strictly, changed, and written as GoogleSQL does, with keys in order and numbers normalised. */
 import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
-import { mostJsonTokens } from './work.ts'
 
 /** A number keeps its text in canonical form: an integer of 64 bits, or the shortest digits of a FLOAT64. */
 class JsonNumber {
@@ -45,7 +44,6 @@ class Parser {
   }
 
   private next(): Token {
-    if (++this.tokens > mostJsonTokens) throw tooMany()
     token.lastIndex = this.at
     const { groups } = token.exec(this.text) ?? {}
     if (!groups) throw notJson()
@@ -107,11 +105,6 @@ class Parser {
     }
   }
 }
-
-export const tooMany = () =>
-  new ValueError(
-    `A JSON value is too large: a function takes at most ${mostJsonTokens.toLocaleString('en')} values, keys and signs in a row here; read a part of it by a path`,
-  )
 
 const notJson = () => new ValueError('A value is not JSON')
 

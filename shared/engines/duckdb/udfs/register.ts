@@ -1,7 +1,6 @@
 /**
  * User-defined functions: what DuckDB's SQL cannot express of GoogleSQL, in JavaScript. The rewriting calls them by name.
- * DuckDB calls them with chunks of up to 2,048 rows on Node's main thread, which answers no other caller meanwhile: so a
- * row is no larger than work.ts says, and a chunk takes no longer than `mostMs`.
+ * DuckDB calls them with chunks of up to 2,048 rows on the main thread of the engine's process.
  */
 import type {
   DuckDBConnection,
@@ -21,9 +20,8 @@ import { numericFunctions } from './numeric.ts'
 import { type ColumnType, type Interval, type ScalarFunction, ValueError } from './udf.ts'
 import { textFunctions } from './text.ts'
 import { zoneOffsetMacro } from './time-zones.ts'
-import { mostOf, sizeOf } from './work.ts'
 
-export const functions: Record<string, ScalarFunction> = {
+const functions: Record<string, ScalarFunction> = {
   ...dateCastFunctions,
   ...dateTextFunctions,
   ...formatModelFunctions,
@@ -34,15 +32,6 @@ export const functions: Record<string, ScalarFunction> = {
   ...numericFunctions,
   ...textFunctions,
 }
-
-const mostMs = 1_000
-
-/** Characters that the results of a chunk have together. */
-const mostTogether = 64 * 1_048_576
-
-/** Work between two looks at the clock, in characters; a row is as much as some of them by itself. */
-const workPerLook = 8_192
-const workOfRow = 256
 
 /**
  * Makes the functions known to the database of a connection. Of a column that is stored as a dictionary DuckDB (1.5) computes a
@@ -77,14 +66,11 @@ export async function registerUdfs(connection: DuckDBConnection): Promise<void> 
       output: DuckDBVector,
     ) => {
       try {
-        let together = 0
         const results = (output as DuckDBStructVector).entryVectorAt(0)
-        forEachRow(input, parameters, mostOf(name), (row, values) => {
+        forEachRow(input, parameters, (row, values) => {
           const value = values.includes(null)
             ? null
             : (compute as (...values: unknown[]) => unknown)(...values)
-          if (typeof value === 'string') together += value.length
-          if (together > mostTogether) throw new ValueError('Text is too long')
           results.setItem(row, value === null ? null : write(value))
         })
         results.flush()
@@ -114,34 +100,19 @@ const readers: Partial<Record<ColumnType, (value: never) => unknown>> = {
   'VARCHAR[]': ({ items }: { items: unknown[] }) => items,
 }
 
-/** Throws ValueError for a row that is larger than `most`, and once the rows together take too long. */
 function forEachRow(
   input: DuckDBDataChunk,
   parameters: ColumnType[],
-  most: number,
   act: (row: number, values: unknown[]) => void,
 ): void {
   const columns = parameters.map((type, at) => ({ vector: input.getColumnVector(at), read: readers[type] }))
-  const ends = performance.now() + mostMs
   const values: unknown[] = []
-  let work = 0
   for (let row = 0; row < input.rowCount; row++) {
     for (let at = 0; at < columns.length; at++) {
       const { vector, read } = columns[at]!
       const value = vector.getItem(row)
       values[at] = value === null || !read ? value : read(value as never)
     }
-    const size = sizeOf(values)
-    if (size > most) throw tooLarge(most)
     act(row, values)
-    work += workOfRow + size
-    if (work < workPerLook) continue
-    work = 0
-    if (performance.now() > ends) throw new ValueError('A function takes too long')
   }
 }
-
-const tooLarge = (most: number) =>
-  new ValueError(
-    `Text is too long: a function takes at most ${most.toLocaleString('en')} characters of it in a row here; shorten it, as LEFT does`,
-  )

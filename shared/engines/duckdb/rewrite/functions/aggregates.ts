@@ -1,7 +1,7 @@
 /** Aggregate functions, which can all be window functions too, and functions that are window functions only. */
 import type { HavingExtreme, Window } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
-import { isConstant, joinedBy, once } from '../bounds.ts'
+import { isConstant, joinedBy, once } from '../repeats.ts'
 import { duckType } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
@@ -403,11 +403,11 @@ function listed(site: CallSite, value: string, nulls = site.call.nulls): string 
   const filter = nulls === 'IGNORE' ? ` FILTER (WHERE ${value} IS NOT NULL)` : ''
   const rows = `count(*)${filter}${over(site)}`
   const grows = window.orderBy.length > 0 && !window.frame
-  if (!grows || call.distinct) return site.within(rows, aggregate(site, 'list', [value], nulls))
+  if (!grows || call.distinct) return aggregate(site, 'list', [value], nulls)
   const order = orderByClause(context, window.orderBy, scope)
   const partition = overClause(context, { ...window, orderBy: [] }, scope)
   const whole = `list(${value} ${order})${filter}${partition}`
-  return site.within(rows, `CASE WHEN ${rows} > 0 THEN list_slice(${whole}, 1, ${rows}) END`)
+  return `(CASE WHEN ${rows} > 0 THEN list_slice(${whole}, 1, ${rows}) END)`
 }
 
 function limited(site: CallSite, list: string): string {

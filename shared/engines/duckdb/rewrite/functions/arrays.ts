@@ -2,13 +2,12 @@
 import type { SqlType } from '../../../../sql/types.ts'
 import { duckType } from '../../syntax.ts'
 import { coerce, unify } from '../coercion.ts'
-import { joined, joinedBy, literalBytes, once } from '../bounds.ts'
+import { joinedBy } from '../repeats.ts'
 import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
 import {
   applyRule,
-  bounded,
   type CallSite,
   type FunctionTable,
   named,
@@ -25,18 +24,8 @@ const end = (position: '1' | '-1') =>
     return `(${array})[${empty}]`
   })
 
-/** Within the bound on elements, which DuckDB would make all at once. */
-const series = (
-  parameters: Signature['parameters'],
-  kind: ElementKind,
-  steps: Steps,
-  sql: Signature['sql'],
-) =>
-  bounded(
-    0,
-    (...args) => `${steps(...args.map(arg => arg.sql))} + 1`,
-    signature(parameters, () => arrayOf({ kind }), sql),
-  )
+const series = (parameters: Signature['parameters'], kind: ElementKind, sql: Signature['sql']) =>
+  signature(parameters, () => arrayOf({ kind }), sql)
 
 type ElementKind = 'INT64' | 'FLOAT64' | 'NUMERIC' | 'DATE' | 'TIMESTAMP'
 
@@ -51,10 +40,6 @@ const decimalSteps: Steps = (from, to, step = '1') => {
   return `(CASE WHEN ${way} * sign(${each}) < 0 THEN -1 ELSE gsql_numeric_div(CAST(${way} AS DECIMAL(38,9)), ${each}) END)`
 }
 
-/** A month counts for thirty days. */
-const timeSteps: Steps = (from, to, step = 'to_days(1)') =>
-  `floor((epoch(${to}) - epoch(${from})) / ${nonZero(`epoch(${step})`, 'DOUBLE')})`
-
 /** A rule whose third argument, an INTERVAL, is of these parts. */
 function stepping(parts: RegExp, rule: Signature) {
   return (site: CallSite): Typed => {
@@ -67,7 +52,7 @@ function stepping(parts: RegExp, rule: Signature) {
 
 /** Each is calculated from the first, so that errors do not add up. */
 const fractions = (kind: 'FLOAT64' | 'NUMERIC', steps: Steps) =>
-  series([kind, kind, `${kind}?`], kind, steps, (from, to, step = '1') => {
+  series([kind, kind, `${kind}?`], kind, (from, to, step = '1') => {
     const numbers = `generate_series(CAST(0 AS BIGINT), CAST(${steps(from, to, step)} AS BIGINT))`
     return `list_transform(${numbers}, lambda n: CAST(${from} + n * ${step} AS ${duckType({ kind })}))`
   })
@@ -87,8 +72,8 @@ export const arrayFunctions: FunctionTable = {
     series(
       ['INT64', 'INT64', 'INT64?'],
       'INT64',
-      numberSteps,
-      (from, to, step = '1') => `generate_series(${from}, ${to}, ${step})`,
+      (from, to, step) =>
+        `generate_series(${from}, ${to}${step === undefined ? '' : `, ${nonZero(step, 'BIGINT')}`})`,
     ),
     fractions('NUMERIC', decimalSteps),
     fractions('FLOAT64', numberSteps),
@@ -98,7 +83,6 @@ export const arrayFunctions: FunctionTable = {
     series(
       ['DATE', 'DATE', 'INTERVAL?'],
       'DATE',
-      timeSteps,
       (from, to, step = 'to_days(1)') =>
         `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${step}) AS DATE[])`,
     ),
@@ -108,7 +92,6 @@ export const arrayFunctions: FunctionTable = {
     series(
       ['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'],
       'TIMESTAMP',
-      timeSteps,
       (from, to, step) => `generate_series(${from}, ${to}, ${step})`,
     ),
   ),
@@ -130,18 +113,7 @@ function toText(site: CallSite): Typed {
     const joined = joinedBy(items, isText ? between : `hex(${between})`)
     return `(CASE WHEN ${between} IS NOT NULL${known} THEN ${isText ? joined : `unhex(${joined})`} END)`
   }
-  // A short delimiter takes no more room than an element itself.
-  if ((literalBytes(between) ?? Infinity) <= 16) return typed(text(items, between.sql), kind)
-  const sql = once([items], items =>
-    text(
-      site.within(
-        `CAST(len(${items}) AS DOUBLE) * ${isText ? 'strlen' : 'octet_length'}(${between.sql})`,
-        items,
-      ),
-      between.sql,
-    ),
-  )
-  return typed(sql, kind)
+  return typed(text(items, between.sql), kind)
 }
 
 function concat(site: CallSite): Typed {
@@ -149,6 +121,5 @@ function concat(site: CallSite): Typed {
   const common = values.every(({ type }) => type !== null) ? unify(values) : null
   if (values.length === 0 || !common || (common.type && common.type.kind !== 'ARRAY'))
     throw site.noMatch(values)
-  const type = common.type ?? arrayOf(null)
-  return typed(joined(site.context, site.name, site.call.arguments, common.values, type), common.type)
+  return typed(`(${common.values.map(({ sql }) => sql).join(' || ')})`, common.type)
 }

@@ -3,7 +3,7 @@ import type { Case } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
 import { typeName } from '../../../values.ts'
 import { quoteText } from '../../syntax.ts'
-import { isConstant, isSimple, repeated } from '../bounds.ts'
+import { isConstant, isSimple, repeated } from '../repeats.ts'
 import { condition, unifyOrThrow } from '../coercion.ts'
 import { noSignature } from '../no-signature.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
@@ -105,7 +105,7 @@ export function caseExpression(context: Context, node: Case, scope: Scope): Type
     if (!test) throw noSignature(context, node, 'CASE', [ofStruct!, when])
     return test.sql
   }
-  // DuckDB repeats the operand for each branch: a long one stands here as often, so that planning.ts sees it.
+  // DuckDB repeats the operand for each branch.
   const choice = (of = '') => {
     const short = isSimple(of)
     const branches = whens.map((when, at) => {

@@ -5,7 +5,7 @@
  */
 import type { ScalarName } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
-import { repeated } from '../bounds.ts'
+import { repeated } from '../repeats.ts'
 import { convert } from '../casts.ts'
 import { coerce } from '../coercion.ts'
 import { type Typed, typed } from '../context.ts'

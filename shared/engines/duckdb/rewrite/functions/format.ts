@@ -5,8 +5,8 @@
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
 import { convert, signedFloatText } from '../casts.ts'
-import { joinedBy, within } from '../bounds.ts'
-import { structField, type Typed, typed } from '../context.ts'
+import { joinedBy } from '../repeats.ts'
+import { raise, structField, type Typed, typed } from '../context.ts'
 import type { CallSite } from './signature.ts'
 
 /** Flags, width, precision and letter; a width of `*` is an argument. */
@@ -70,7 +70,7 @@ function converted(site: CallSite, spec: Specification, next: () => Typed): stri
     if (written !== '*') return written
     const { sql, type } = next()
     if (type?.kind !== 'INT64') throw site.noMatch([{ sql, type }])
-    return within(site.context, '%*', site.call.arguments, `abs(${sql})`, sql)
+    return `(CASE WHEN abs(${sql}) > ${most} THEN ${raise('A number is out of range')} ELSE ${sql} END)`
   }
   const width = size(spec.width)!
   const precision = size(spec.precision)

@@ -5,7 +5,7 @@
 import type { Expression } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
 import { castText, quoteText } from '../../syntax.ts'
-import { joinedBy, nullWhere, once, repeated } from '../bounds.ts'
+import { joinedBy, nullWhere, once, repeated } from '../repeats.ts'
 import { floatText, trimmedDecimal } from '../casts.ts'
 import { arrayOf, raise, structField, type Typed, typed } from '../context.ts'
 import { datetimeText, onEpochDay, toDatetime } from '../dates-and-times.ts'

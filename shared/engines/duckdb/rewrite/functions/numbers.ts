@@ -1,7 +1,7 @@
 /** Mathematical functions. */
 import type { SqlType } from '../../../../sql/types.ts'
 import { attempt, beforeCall } from '../attempt.ts'
-import { nullWhere, once } from '../bounds.ts'
+import { nullWhere, once } from '../repeats.ts'
 import { coerce, numberKinds, unify } from '../coercion.ts'
 import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
 import { orderable } from '../keys.ts'

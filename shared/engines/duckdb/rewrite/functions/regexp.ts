@@ -1,13 +1,13 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
 import { quoteText } from '../../syntax.ts'
-import { literalBytes, nullWhere, once } from '../bounds.ts'
+import { nullWhere, once } from '../repeats.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
 import { ofBytesToo } from './bytes.ts'
-import { applyRule, bounded, type CallSite, type FunctionTable, named, signature } from './signature.ts'
+import { applyRule, type CallSite, type FunctionTable, named, signature } from './signature.ts'
 
 export const regexpFunctions: FunctionTable = ofBytesToo({
-  REGEXP_CONTAINS: bounded(0, steps, named('regexp_matches', ['STRING', 'STRING'], 'BOOL')),
+  REGEXP_CONTAINS: named('regexp_matches', ['STRING', 'STRING'], 'BOOL'),
   REGEXP_EXTRACT: extract,
   REGEXP_EXTRACT_ALL: extractAll,
   REGEXP_INSTR: position,
@@ -31,30 +31,10 @@ function replace(site: CallSite): Typed {
   return applyRule(site, replacing)
 }
 
-const replacing = bounded(
-  0,
-  matchesToEnd,
-  bounded(
-    2,
-    (text, pattern, replacement) => {
-      const added = literalBytes(replacement)
-      const least =
-        literalBytes(pattern) === null ? 0 : leastLength(pattern.sql.slice(1, -1).replaceAll(`''`, `'`))
-      // One group, which is a part of the text, or no more than what it takes the place of.
-      if (
-        added !== null &&
-        (/^'\\\d'$/.test(replacement.sql) || (added <= least && !/\\\d/.test(replacement.sql)))
-      )
-        return null
-      return `(strlen(${text.sql}) / ${Math.max(least, 1)} + 1.0) * strlen(${replacement.sql})`
-    },
-    signature(
-      ['STRING', 'STRING', 'STRING'],
-      'STRING',
-      (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
-    ),
-  ),
-  'steps',
+const replacing = signature(
+  ['STRING', 'STRING', 'STRING'],
+  'STRING',
+  (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
 )
 
 /** The match, or its group if the pattern has one; NULL, not an empty string, where nothing matches. */
@@ -170,7 +150,6 @@ function patternArguments(site: CallSite): PatternArguments {
   const all = site.name === 'REGEXP_EXTRACT_ALL'
   // A position or an occurrence makes a list of matches.
   const literal = site.literal(nodes[1]!)
-  const cost = all || nodes.length > 2 ? listed(text, literal, all ? 1 : 8) : steps(text, pattern)
   const group = literal === null ? null : groupIn(literal)
   if (literal !== null && (all || nodes.length > 2) && between(literal) && mayBeEmpty(literal))
     throw site.unsupported(
@@ -178,10 +157,8 @@ function patternArguments(site: CallSite): PatternArguments {
       nodes[1],
       'add to the pattern what it is to match there',
     )
-  const toEnd = all || nodes.length > 2 ? matchesToEnd(text, pattern) : null
-  const bounded = cost === null ? text.sql : site.within(cost, text.sql)
   return {
-    text: toEnd === null ? bounded : site.within(toEnd, bounded, 'steps'),
+    text: text.sql,
     pattern: pattern.sql,
     take: groupOf(site, nodes[1]!, pattern.sql),
     neverEmpty:
@@ -194,94 +171,6 @@ function patternArguments(site: CallSite): PatternArguments {
     split: splitOf(pattern.sql, literal, group),
   }
 }
-
-/** How much a list of matches takes: none where it is no larger than the text, as an element takes 16 bytes. */
-function listed(text: Typed, pattern: string | null, each: number): string | null {
-  const least = pattern === null ? 0 : leastLength(pattern)
-  return least < 16 ? `${each}.0 * strlen(${text.sql}) / ${Math.max(least, 1)}` : null
-}
-
-/**
- * To find all matches RE2 may read on from each to the text's end, as in a*b|a: it knows only there that the longer one
- * fails.
- */
-function matchesToEnd(text: Typed, pattern: Typed): string | null {
-  if (literalBytes(pattern) !== null && isReadOnce(pattern.sql.slice(1, -1).replaceAll(`''`, `'`)))
-    return null
-  return `CAST(strlen(${text.sql}) AS DOUBLE) * strlen(${text.sql})`
-}
-
-/**
- * Whether all matches are found in one reading: where nothing is repeated without end in a repeated group, or in an alternative
- * but as the last of one that stands in no group. What reads on in one of these would take in the match after this one, too,
- * and so takes what it has read.
- */
-function isReadOnce(pattern: string): boolean {
-  if (pattern.includes('\\Q')) return false
-  // `endless`: something is repeated without end; `last`: nothing stands behind it; `inside`: something does, in an alternative.
-  const group = () => ({ alternates: false, endless: false, last: false, inside: false })
-  let now = group()
-  let closed: typeof now | null = null
-  const around: (typeof now)[] = []
-  for (const piece of pattern.match(tokenOrCount) ?? []) {
-    const isEndless = /^(?:[*+]|\{\d+,\})$/.test(piece)
-    if (isEndless || /^(?:\?|\{\d.*)$/.test(piece)) {
-      // A group of a fixed count is as if written so often.
-      if (closed && (isEndless || (closed.endless && !/^\{\d+\}$/.test(piece)))) return false
-      if (isEndless) Object.assign(now, { endless: true, last: true })
-      closed = null
-      continue
-    }
-    closed = null
-    if (piece === ')') {
-      if (now.alternates && now.endless) return false
-      closed = now
-      now = around.pop() ?? group()
-      // As if it stood within the group: what follows is for the next piece to see.
-      Object.assign(now, {
-        endless: now.endless || closed.endless,
-        inside: now.inside || now.last || closed.inside,
-      })
-      now.last = closed.last
-    } else if (piece === '|') Object.assign(now, { alternates: true, last: false })
-    else {
-      Object.assign(now, { inside: now.inside || now.last, last: false })
-      if (piece.startsWith('(') && !piece.endsWith(')')) {
-        around.push(now)
-        now = group()
-      }
-    }
-  }
-  return !(now.alternates && now.inside)
-}
-
-/**
- * RE2 reads a byte in some nanoseconds, but in 10 for each place of the pattern where counts make many, as in (a?){1000}b; and
- * it makes a pattern of rows ready for each row, as long as for 1,000 bytes.
- */
-function steps(text: Typed, pattern: Typed): string | null {
-  const literal = literalBytes(pattern)
-  const isLiteral = literal !== null
-  if (isLiteral && literal < longPattern && !/\{\d/.test(pattern.sql)) return null
-  // Counts of a character or a class add up, those of groups multiply; RE2 refuses more than 1,000 inside one another.
-  const bare = `regexp_replace(${pattern.sql}, '${noCount}', 'x', 'g')`
-  const counts = (of: string) =>
-    `list_transform(regexp_extract_all(${bare}, '${of}\\{(?:\\d*,)?(\\d+)', 1), lambda c: TRY_CAST(c AS DOUBLE))`
-  const sum = `COALESCE(list_aggr(${counts('[^)]')}, 'sum'), 0)`
-  const product = `least(COALESCE(list_aggr(${counts('\\)')}, 'product'), 1), 1000)`
-  const least = isLiteral || pattern.origin === 'parameter' ? 0 : 1000
-  const bytes = `(CASE WHEN (${sum} + 1) * ${product} < ${fewPlaces} AND strlen(${pattern.sql}) < ${longPattern} THEN 0 ELSE strlen(${text.sql}) END)`
-  return `greatest(${bytes}, ${least}) * (strlen(${pattern.sql}) + ${sum}) * ${product}`
-}
-
-/** Bytes from which on the places that are written out are as many as counts make. */
-const longPattern = 1_000
-
-/** By counts; the work for these hardly depends on the pattern. */
-const fewPlaces = 100
-
-/** Escapes, of which some have braces. */
-const noCount = String.raw`\\(?:x\{[0-9A-Fa-f]+\}|[pP]\{\^?\w+\}|(?s:.))`
 
 /** Matches a pattern that has a group: `(` that is not escaped and not `(?:`. For patterns that are not literals. */
 const hasGroup = String.raw`'(^|[^\\])(\\\\)*\((\?P?<\w|[^?])'`
@@ -297,8 +186,6 @@ function groupOf(site: CallSite, node: Expression, pattern: string): PatternArgu
 
 /** Escapes, quotes, classes and opening parentheses of an RE2 pattern; all else is one character. */
 const token = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]])*\]|\((?:\?(?:P?<\w+>|[\w-]*[:)])?)?|[^]/gsu
-
-const tokenOrCount = new RegExp(String.raw`\{\d+(?:,\d*)?\}|${token.source}`, token.flags)
 
 const isGroup = (piece: string) => piece === '(' || /^\(\?P?</.test(piece)
 
@@ -358,28 +245,6 @@ function splitOf(pattern: string, literal: string | null, group: Group | null): 
     behind: quoteText(rest),
     optional: count !== '',
   }
-}
-
-/** Bytes of the shortest text that a pattern matches, or fewer where that cannot be told. */
-function leastLength(pattern: string): number {
-  if (/\\[xpPQ\d]/.test(pattern)) return 0
-  const group = () => ({ least: Infinity, before: 0, last: 0 })
-  const shortest = ({ least, before, last }: ReturnType<typeof group>) => Math.min(least, before + last)
-  let now = group()
-  const around: (typeof now)[] = []
-  for (const piece of pattern.match(tokenOrCount) ?? []) {
-    if (piece.startsWith('(') && !piece.endsWith(')')) {
-      around.push(now)
-      now = group()
-    } else if (piece === '|') now = { ...group(), least: shortest(now) }
-    else if (/^(?:[?*]|\{\d.*)$/.test(piece)) now.last *= Number.parseInt(piece.slice(1)) || 0
-    else if (piece !== '+') {
-      const last = piece === ')' ? shortest(now) : /^(?:[$^]|\\[bBAz]|\(.*)$/.test(piece) ? 0 : 1
-      if (piece === ')') now = around.pop() ?? group()
-      now = { ...now, before: now.before + now.last, last }
-    }
-  }
-  return shortest(now)
 }
 
 /** Whether a pattern looks for a place inside a text, where DuckDB finds an empty match as often as it takes steps to it. */

@@ -5,7 +5,7 @@ import { partInstead } from '../../../../sql/instead.ts'
 import type { Call, Expression, NamedArgument, Node, Window } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { argument, patternBeforeCall } from '../attempt.ts'
-import { checked, once, repeated, within } from '../bounds.ts'
+import { repeated } from '../repeats.ts'
 import { coerce, numberKinds, unify } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { kindOf, noSignature, type Parameter, type ParameterKind } from '../no-signature.ts'
@@ -18,17 +18,7 @@ export interface Signature {
   parameters: Parameter[]
   returns: ScalarName | ((args: Typed[]) => SqlType | null)
   sql: Template
-  bounded?: SignatureBound[]
 }
-
-interface SignatureBound {
-  at: number
-  cost: Cost
-  of: 'room' | 'steps'
-}
-
-/** DuckDB SQL of how much of what its bound counts a call would do; `null` where it cannot do too much. */
-type Cost = (...args: Typed[]) => string | null
 
 /** A call and where it stands. */
 export class CallSite {
@@ -118,11 +108,6 @@ export class CallSite {
     return [...this.values.values()]
   }
 
-  /** An argument, or the refusal of a call that would do too much (bounds.ts). */
-  within(cost: string, sql: string, of?: 'room' | 'steps'): string {
-    return within(this.context, this.name, this.call.arguments, cost, sql, of)
-  }
-
   /** The text of a literal string; `null` for any other argument. */
   literal(node: Expression): string | null {
     return node.kind === 'Literal' && node.literal === 'STRING' ? node.value : null
@@ -163,19 +148,6 @@ export function signature(parameters: Parameter[], returns: Signature['returns']
   return { parameters, returns, sql }
 }
 
-/**
- * The same within the bound of its function (bounds.ts).
- * @param at the argument without which DuckDB cannot begin
- */
-export function bounded(
-  at: number,
-  cost: Cost,
-  rule: Signature,
-  of: SignatureBound['of'] = 'room',
-): Signature {
-  return { ...rule, bounded: [...(rule.bounded ?? []), { at, cost, of }] }
-}
-
 /** The DuckDB function of that name with the same arguments. */
 export function named(duck: string, parameters: Parameter[], returns: Signature['returns']): Signature {
   return signature(parameters, returns, (...args) => `${duck}(${args.join(', ')})`)
@@ -191,8 +163,7 @@ export const sameAsFirst = ([first]: Typed[]): SqlType | null => first?.type ?? 
 
 /** A call by the rule of its function. Throws SqlError if no signature fits. */
 export function applyRule(site: CallSite, rule: FunctionRule): Typed {
-  const value = typeof rule === 'function' ? rule(site) : applySignature(site, [rule].flat())
-  return checked(site.context, site.name, site.call.arguments, () => site.allArguments(), value)
+  return typeof rule === 'function' ? rule(site) : applySignature(site, [rule].flat())
 }
 
 /** The call under the first of these signatures that fits. */
@@ -228,11 +199,9 @@ export function noBignumeric(site: CallSite): SqlError {
   return site.unsupported(`${site.name} of BIGNUMERIC`, site.call, 'cast to NUMERIC')
 }
 
-function applied(site: CallSite, { returns, sql, bounded = [] }: Signature, args: Typed[]): Typed {
+function applied(site: CallSite, { returns, sql }: Signature, args: Typed[]): Typed {
   if (sql(...args.map(arg => arg.sql)) === null) throw unknownPart(site)
-  const costly = bounded.filter(({ cost }) => cost(...args) !== null)
-  const safe = costly.length > 0 ? withinBounds(site, sql, costly, args) : withValues(sql, args)
-  return typed(safe, typeof returns === 'function' ? returns(args) : returns)
+  return typed(withValues(sql, args), typeof returns === 'function' ? returns(args) : returns)
 }
 
 /** Parts of dates and texts of literals have no type; they are no values. */
@@ -241,18 +210,6 @@ function withValues(sql: Template, args: Typed[]): string {
   return repeated(
     values.map(value => value.sql),
     (...texts) => sql(...args.map(arg => (arg.type ? texts.shift()! : arg.sql)))!,
-  )
-}
-
-function withinBounds(site: CallSite, sql: Template, bounds: SignatureBound[], args: Typed[]) {
-  return once(
-    args.map(arg => arg.sql),
-    (...values) => {
-      const given = args.map((arg, at) => ({ ...arg, sql: values[at]! }))
-      const safe = [...values]
-      for (const { at, cost, of } of bounds) safe[at] = site.within(cost(...given)!, safe[at]!, of)
-      return sql(...safe)!
-    },
   )
 }
 

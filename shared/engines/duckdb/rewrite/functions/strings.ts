@@ -2,13 +2,13 @@
 import type { SqlType } from '../../../../sql/types.ts'
 import { quoteName, quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
-import { joined, joinedBy, literalBytes, nullWhere, once, pairs } from '../bounds.ts'
+import { joinedBy, nullWhere, once } from '../repeats.ts'
 import { coerce } from '../coercion.ts'
 import { arrayOf, raise, structField, type Typed, typed } from '../context.ts'
 import { anyOf } from '../operators.ts'
 import { ofBytesToo } from './bytes.ts'
 import { format } from './format.ts'
-import { applyRule, bounded, type CallSite, each, type FunctionTable, named, signature } from './signature.ts'
+import { applyRule, type CallSite, each, type FunctionTable, named, signature } from './signature.ts'
 
 /** TRIM removes Unicode's white space; DuckDB's removes spaces only. */
 const whiteSpace = quoteText(
@@ -33,6 +33,12 @@ const mostLength = 2 ** 32 - 1
 const notNegative = (length: string) =>
   `(CASE WHEN ${length} < 0 THEN ${raise('Length must not be negative')} WHEN ${length} > ${mostLength} THEN ${mostLength} ELSE ${length} END)`
 
+/** BigQuery's limit of what REPEAT, LPAD and RPAD make, in bytes. */
+const mostMade = 1_048_576
+
+const notTooLong = (length: string) =>
+  `(CASE WHEN ${length} > ${mostMade} THEN ${raise('A text is longer than 1 MiB')} ELSE ${notNegative(length)} END)`
+
 const trim = (duck: string) =>
   signature(
     ['STRING', 'STRING?'],
@@ -41,16 +47,10 @@ const trim = (duck: string) =>
   )
 
 const pad = (duck: string) =>
-  bounded(
-    0,
-    // A character has up to four bytes.
-    (text, length, pattern) => `(${length.sql} - length(${text.sql})) * ${pattern ? 4 : 1}`,
-    signature(
-      ['STRING', 'INT64', 'STRING?'],
-      'STRING',
-      (text, length, pattern = `' '`) =>
-        `${duck}(${text}, CAST(${notNegative(length)} AS INTEGER), ${pattern})`,
-    ),
+  signature(
+    ['STRING', 'INT64', 'STRING?'],
+    'STRING',
+    (text, length, pattern = `' '`) => `${duck}(${text}, CAST(${notTooLong(length)} AS INTEGER), ${pattern})`,
   )
 
 const cut = (duck: string) =>
@@ -88,21 +88,7 @@ const bytes = [
   signature(['BYTES'], 'INT64', value => `octet_length(${value})`),
 ]
 
-const place = bounded(0, pairs, named('strpos', ['STRING', 'STRING'], 'INT64'), 'steps')
-
-const split = bounded(
-  0,
-  (text, delimiter) =>
-    delimiter
-      ? `strlen(${text.sql}) * (CASE WHEN ${delimiter.sql} = '' THEN 16 ELSE 1 END)`
-      : `strlen(${text.sql})`,
-  signature(
-    ['STRING', 'STRING?'],
-    () => arrayOf({ kind: 'STRING' }),
-    (text, delimiter = `','`) =>
-      `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
-  ),
-)
+const place = named('strpos', ['STRING', 'STRING'], 'INT64')
 
 export const stringFunctions: FunctionTable = {
   ...ofBytesToo({
@@ -117,31 +103,26 @@ export const stringFunctions: FunctionTable = {
           `gsql_instr(${text}, ${part}, ${position}, ${occurrence})`,
       ),
     ],
-    REPLACE: bounded(
-      0,
-      pairs,
-      bounded(2, replacedBytes, named('replace', ['STRING', 'STRING', 'STRING'], 'STRING')),
-      'steps',
-    ),
+    REPLACE: named('replace', ['STRING', 'STRING', 'STRING'], 'STRING'),
     ...each('LTRIM RTRIM TRIM', trim),
     ...each('LPAD RPAD', pad),
     ...each('LEFT RIGHT', cut),
-    REPEAT: bounded(
-      0,
-      (text, times) => `greatest(strlen(${text.sql}), 1) * CAST(${times.sql} AS DOUBLE)`,
-      signature(['STRING', 'INT64'], 'STRING', (text, times) => `repeat(${text}, ${notNegative(times)})`),
+    REPEAT: signature(['STRING', 'INT64'], 'STRING', (text, times) => {
+      const size = `greatest(strlen(${text}), 1) * CAST(${times} AS DOUBLE)`
+      return `repeat(${text}, (CASE WHEN ${size} > ${mostMade} THEN ${raise('A text is longer than 1 MiB')} ELSE ${notNegative(times)} END))`
+    }),
+    SPLIT: signature(
+      ['STRING', 'STRING?'],
+      () => arrayOf({ kind: 'STRING' }),
+      (text, delimiter = `','`) =>
+        `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
     ),
-    SPLIT: bounded(0, (text, delimiter) => (delimiter ? pairs(text, delimiter) : null), split, 'steps'),
     SUBSTR: substring,
     SUBSTRING: substring,
-    TO_CODE_POINTS: bounded(
-      0,
-      text => `strlen(${text.sql}) * 16`,
-      signature(
-        ['STRING'],
-        () => arrayOf({ kind: 'INT64' }),
-        text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
-      ),
+    TO_CODE_POINTS: signature(
+      ['STRING'],
+      () => arrayOf({ kind: 'INT64' }),
+      text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
     ),
   }),
   TRANSLATE: named('gsql_translate', ['STRING', 'STRING', 'STRING'], 'STRING'),
@@ -226,14 +207,7 @@ function containsSubstring(site: CallSite): Typed {
   const [value, given] = site.allArguments()
   const part = given && coerce(given, { kind: 'STRING' })
   if (!value || !part) throw site.noMatch(site.allArguments())
-  const bytes = literalBytes(part)
-  const test = (text: string, sql: string) => {
-    const found = (text: string) => {
-      const cost = pairs({ ...value, sql: text }, { ...part, sql })
-      return `contains(${bytes === null && cost ? site.within(cost, text, 'steps') : text}, ${sql})`
-    }
-    return once([folded(text)], found)
-  }
+  const test = (text: string, sql: string) => `contains(${folded(text)}, ${sql})`
   const sql = once([folded(part.sql)], part =>
     isScalar(value)
       ? test(textOf(site, value), part)
@@ -287,15 +261,11 @@ function editDistance(site: CallSite): Typed {
   const most = site.option('max_distance', 'INT64', '9223372036854775807')
   return applyRule(
     site,
-    bounded(
-      1,
-      (one, other) => `CAST(strlen(${one.sql}) AS DOUBLE) * strlen(${other.sql})`,
-      signature(['STRING', 'STRING'], 'INT64', (one, other) => {
-        const ascii = `strlen(${one} || ${other}) = length(${one} || ${other})`
-        const distance = `CASE WHEN ${ascii} THEN levenshtein(${one}, ${other}) ELSE gsql_edit_distance(${one}, ${other}) END`
-        return `(CASE WHEN ${one} || ${other} IS NOT NULL THEN least(${distance}, ${most}) END)`
-      }),
-    ),
+    signature(['STRING', 'STRING'], 'INT64', (one, other) => {
+      const ascii = `strlen(${one} || ${other}) = length(${one} || ${other})`
+      const distance = `CASE WHEN ${ascii} THEN levenshtein(${one}, ${other}) ELSE gsql_edit_distance(${one}, ${other}) END`
+      return `(CASE WHEN ${one} || ${other} IS NOT NULL THEN least(${distance}, ${most}) END)`
+    }),
   )
 }
 
@@ -305,13 +275,6 @@ function digest(duck: string) {
     signature(['STRING'], 'BYTES', text => `unhex(${duck}(${text}))`),
     signature(['BYTES'], 'BYTES', value => `unhex(${duck}(${value}))`),
   ]
-}
-
-/** A literal replacement that is not longer than what it replaces takes no more room. */
-function replacedBytes(text: Typed, part: Typed, by: Typed): string | null {
-  const [from, to] = [literalBytes(part), literalBytes(by)]
-  if (from !== null && to !== null && to <= from) return null
-  return `CAST(strlen(${text.sql}) AS DOUBLE) * strlen(${by.sql}) / greatest(strlen(${part.sql}), 1)`
 }
 
 /** Of bytes, or of values cast to strings; NULL if one of them is. */
@@ -324,8 +287,7 @@ function concat(site: CallSite): Typed {
   const parts = values.map(value => (binary ? value.sql : text(value)))
   if (parts.length === 0 || parts.includes(null)) throw site.noMatch(values)
   const type: SqlType = { kind: binary ? 'BYTES' : 'STRING' }
-  const operands = values.map((value, at) => ({ ...value, sql: parts[at]! }))
-  return typed(joined(site.context, site.name, site.call.arguments, operands, type), type)
+  return typed(`(${parts.join(' || ')})`, type)
 }
 
 /** To one of Unicode's forms, by default NFC. */
