@@ -173,7 +173,7 @@ class EngineProcess {
     const options: ProcessOptions = { logsFolder, tablesFolder, memoryBytes }
     this.child = fork(new URL('process.ts', import.meta.url), [JSON.stringify(options)], {
       execArgv: [],
-      env: { ...process.env, NODE_COMPILE_CACHE: getCompileCacheDir() },
+      env: { NODE_COMPILE_CACHE: getCompileCacheDir() },
       serialization: 'advanced',
     })
     this.child.on('message', (reply: Reply) => this.hear(reply))
