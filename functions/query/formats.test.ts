@@ -182,7 +182,7 @@ describe('the format', () => {
     const response = await service.fetch(`${shapes}?format=xml`)
     expect([response.status, ((await response.json()) as { detail: string }).detail]).toEqual([
       400,
-      'format must be one of json, csv, ndjson, spreadsheet',
+      'format must be one of json, csv, ndjson, spreadsheet, prometheus',
     ])
   })
 })

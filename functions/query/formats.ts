@@ -6,15 +6,16 @@ import { ApiError } from '../../shared/errors.ts'
 import { readSingle } from '../../shared/endpoints/query-string.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
 import { csv, spreadsheet } from './csv.ts'
+import { prometheus } from './prometheus.ts'
 
 export interface Format {
-  name: 'json' | 'csv' | 'ndjson' | 'spreadsheet'
+  name: 'json' | 'csv' | 'ndjson' | 'spreadsheet' | 'prometheus'
   mediaType: string
   /** `null` = the stored body as it is. */
   write: Writer | null
 }
 
-/** From the rows of an answer to its text. */
+/** From the rows of an answer to its text. May throw ApiError. */
 type Writer = (rows: Row[], columns: string[]) => string
 
 export const formats: Format[] = [
@@ -23,7 +24,11 @@ export const formats: Format[] = [
   { name: 'ndjson', mediaType: 'application/x-ndjson', write: ndjson },
   // For `?format=` alone, as `Accept: text/csv` is CSV.
   { name: 'spreadsheet', mediaType: 'text/csv', write: spreadsheet },
+  { name: 'prometheus', mediaType: 'text/plain; version=0.0.4', write: prometheus },
 ]
+
+/** What `Accept` chooses from. */
+export const mediaTypes = [...new Set(formats.map(({ mediaType }) => mediaType))]
 
 /**
  * The format that the caller names: `?format=`, unless the endpoint has a parameter of that name, else `Accept`.
@@ -34,9 +39,9 @@ export function formatFor(req: Request, query: string, endpoint: Endpoint): Form
   if (named !== null) return byName(named)
   const { accept = '*/*' } = req.headers
   if (accept === '*/*') return formats[0]!
-  const mediaTypes = [...new Set(formats.map(format => format.mediaType))]
   req.headers.accept = accept.replaceAll(/;\s*(?!\s|q\s*=)[^,;]*/gi, '') // a charset or an indent chooses nothing here
-  const mediaType = req.accepts(mediaTypes)
+  // Plain text without a version is what clients ask for that take anything.
+  const mediaType = req.accepts(mediaTypes.filter(type => accept.includes(type.split('; ')[1] ?? '')))
   const format = formats.find(known => known.mediaType === mediaType)
   if (format) return format
   throw new ApiError('not_acceptable', `An answer can be had as ${mediaTypes.join(', ')}.`)

@@ -3,6 +3,7 @@ import { fieldName } from '../../shared/engines/values.ts'
 import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../shared/errors.ts'
 import type { ScalarName, SqlType } from '../../shared/sql/types.ts'
 import { problemDocument } from '../http/problem.ts'
+import { mediaTypes } from './formats.ts'
 
 export type JsonSchema = { [keyword: string]: unknown }
 
@@ -104,7 +105,7 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
   },
   not_found: { detail: 'There is no such endpoint, or this API key may not call it.' },
   method_not_allowed: { detail: 'This address takes GET, HEAD, POST, OPTIONS.' },
-  not_acceptable: { detail: 'An answer can be had as application/json, text/csv, application/x-ndjson.' },
+  not_acceptable: { detail: `An answer can be had as ${mediaTypes.join(', ')}.` },
   payload_too_large: { detail: 'The body may hold at most 262144 bytes.' },
   uri_too_long: { detail: 'The path and query string may hold at most 32768 bytes; send long SQL by POST.' },
   bytes_limit_exceeded: {

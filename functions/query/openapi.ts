@@ -6,7 +6,7 @@ import { sha256 } from '../../shared/keys/key-text.ts'
 import type { Column } from '../../shared/sql/types.ts'
 import type { Call } from '../http/call.ts'
 import { accessibleEndpoints } from './access.ts'
-import { formats } from './formats.ts'
+import { formats, mediaTypes } from './formats.ts'
 import {
   type JsonSchema,
   metaSchema,
@@ -214,6 +214,6 @@ function answerOf(rows: JsonSchema): object {
   return {
     description: 'The rows',
     headers: Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }])),
-    content: { ...json(schema), 'text/csv': { schema: text }, 'application/x-ndjson': { schema: text } },
+    content: { ...Object.fromEntries(mediaTypes.map(type => [type, { schema: text }])), ...json(schema) },
   }
 }
