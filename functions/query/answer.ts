@@ -5,7 +5,7 @@ import type { Config } from '../../shared/config.ts'
 import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
 import { upstreamRequests } from '../../shared/answers/upstream-requests.ts'
 import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
-import { EngineError, type RunCost } from '../../shared/engines/engine.ts'
+import { EngineError, type RunCost, type Statement } from '../../shared/engines/engine.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
 import { type Parameters, takes } from '../../shared/endpoints/parameters.ts'
@@ -46,12 +46,12 @@ export async function answer(call: Call): Promise<void> {
   await respond({ ...call, query }, { endpoint, result, format, timing, parameters })
 }
 
-/** The answer to a question, over every way in which one comes. @throws ApiError */
+/** The answer to a question, over every way in which one comes, and the statement behind it. @throws ApiError */
 export async function answerQuestion(
   { services, config, notes }: { services: Services; config: Pick<Config, 'frozenNow'>; notes: RunNotes },
   question: Question,
   timing: Timing,
-): Promise<{ result: AnswerResult; parameters: Parameters }> {
+): Promise<{ result: AnswerResult; parameters: Parameters; statement: Statement }> {
   const { caller, callerSql, bypass, labels, gone } = question
   const endpoint = question.endpoint.upstream
     ? await foundUpstream(services, question.endpoint)
@@ -91,7 +91,7 @@ export async function answerQuestion(
     .catch((error: unknown) => {
       throw mapErrorToCallerSql(error, composed, callerSql)
     })
-  return { result, parameters }
+  return { result, parameters, statement: request.statement }
 }
 
 /** The endpoint with the tables that it reads of others. @throws ApiError */

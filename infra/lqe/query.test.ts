@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
@@ -82,6 +83,87 @@ describe('lqe query', () => {
       'usage.api-counts has no parameter projects; did you mean project?\n',
     )
   })
+})
+
+describe('lqe query --out', () => {
+  const out = join(folder, 'rows.parquet')
+  const write = (sql: string, ...args: string[]) =>
+    query('logs.all', '--param', 'project=x', '--sql', sql, '--out', out, ...args)
+  const read = async (sql: string) => {
+    const connection = await (await DuckDBInstance.create()).connect()
+    await connection.run(`SET TimeZone = 'UTC'`)
+    return (await connection.runAndReadAll(sql)).getRowsJson()
+  }
+  const typesOf = async () =>
+    (await read(`DESCRIBE SELECT * FROM '${out}'`)).map(([name, type]) => [name, type])
+
+  test.each([
+    ['9007199254740993', 'BIGINT', '9007199254740993'],
+    [
+      "NUMERIC '-12345678901234567890123456789.000000001'",
+      'DECIMAL(38,9)',
+      '-12345678901234567890123456789.000000001',
+    ],
+    ["BIGNUMERIC '1.000000000000000001'", 'VARCHAR', '1.000000000000000001'],
+    ["TIMESTAMP '2026-01-31 12:00:00.123456Z'", 'TIMESTAMP WITH TIME ZONE', '2026-01-31 12:00:00.123456+00'],
+    ["DATETIME '2026-01-31 12:00:00.5'", 'TIMESTAMP', '2026-01-31 12:00:00.5'],
+    ["DATE '2026-01-31'", 'DATE', '2026-01-31'],
+    ["TIME '12:00:00'", 'TIME', '12:00:00'],
+    ["CAST('-inf' AS FLOAT64)", 'DOUBLE', '-Infinity'],
+    ['TRUE', 'BOOLEAN', true],
+    ["b'\\x00\\xff'", 'BLOB', '\\x00\\xFF'],
+    ["'a\\n\\000\\'é'", 'VARCHAR', "a\n\0'é"],
+    [`JSON '{"a": [1, null]}'`, 'JSON', '{"a":[1,null]}'],
+    ['INTERVAL 1 DAY', 'VARCHAR', '0-0 1 0:0:0'],
+    ['CAST(NULL AS INT64)', 'BIGINT', null],
+    [
+      "[STRUCT('x' AS path, b'\\xff' AS raw, [NUMERIC '1.5'] AS list, TIMESTAMP '2026-01-31 12:00:00Z' AS moment)]",
+      'STRUCT(path VARCHAR, raw BLOB, list DECIMAL(38,9)[], moment TIMESTAMP WITH TIME ZONE)[]',
+      [{ path: 'x', raw: '\\xFF', list: ['1.500000000'], moment: '2026-01-31 12:00:00+00' }],
+    ],
+  ])('keeps %s as %s', async (sql, type, value) => {
+    expect(await write(`SELECT ${sql} AS \`a "b\``)).toEqual({ out: `1 row in ${out}\n`, err: '', code: 0 })
+    expect([await typesOf(), await read(`FROM '${out}'`)]).toEqual([[['a "b', type]], [[value]]])
+  })
+
+  test('keeps the columns where there are no rows', async () => {
+    await write('SELECT id, timestamp FROM edge_logs WHERE FALSE')
+    expect([await typesOf(), await read(`FROM '${out}'`)]).toEqual([
+      [
+        ['id', 'VARCHAR'],
+        ['timestamp', 'TIMESTAMP WITH TIME ZONE'],
+      ],
+      [],
+    ])
+  })
+
+  test('has the rows that are printed, and says where they are cut', async () => {
+    expect((await query(...chart, '--out', out)).err).toBe('')
+    const printed = (await query(...chart, '--format', 'ndjson')).out.trimEnd().split('\n')
+    expect(await read(`SELECT total_rest_requests FROM '${out}'`)).toEqual(
+      printed.map(line => [String((JSON.parse(line) as Record<string, number>)['total_rest_requests'])]),
+    )
+    expect((await write('SELECT i FROM UNNEST(GENERATE_ARRAY(1, 2000)) AS i')).err).toBe(
+      'Only the first 1000 rows: there are more than maxRows\n',
+    )
+  })
+
+  test('leaves the file of before where it fails, and nothing beside it', async () => {
+    await write('SELECT 1 AS n')
+    const before = readFileSync(out)
+    const names = readdirSync(folder)
+    expect((await write('SELECT n FROM nowhere')).code).toBe(1)
+    const inFile = await query(...chart, '--out', join(out, 'below.parquet'))
+    expect(inFile.err).toMatch(/below\.parquet was not written: .*/)
+    const missing = await query(...chart, '--out', join(folder, 'missing/a.parquet'))
+    expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/was not written/)])
+    expect([readFileSync(out), readdirSync(folder)]).toEqual([before, names])
+  })
+
+  test.each([
+    [['--out', 'rows.csv'], 'Name a file .parquet; other formats are printed: --format csv > FILE.'],
+    [['--out', out, '--format', 'csv'], "cannot be used with option '--format <format>'"],
+  ])('%j is refused', async (args, said) => expect((await query(...chart, ...args)).err).toContain(said))
 })
 
 test('lqe endpoint list prints each endpoint with its parameters', async () => {

@@ -4,8 +4,10 @@ import { answerQuestion } from '../../functions/query/answer.ts'
 import { formats, inFormat } from '../../functions/query/formats.ts'
 import { headingOf, timeText } from '../../functions/query/times.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
+import { rowsAsTable } from '../../shared/answers/upstream-rows.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import type { Row, Value } from '../../shared/engines/engine.ts'
+import { writeParquet } from '../../shared/engines/duckdb/parquet.ts'
+import type { Row, Statement, Value } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { rights } from '../../shared/keys/records.ts'
@@ -13,12 +15,14 @@ import type { Services } from '../../shared/services.ts'
 import { visible, visibleJson } from '../../shared/visible-text.ts'
 import { nameHint } from '../../shared/sql/nearest.ts'
 import { Timing } from '../../shared/timing.ts'
-import { printData, warn } from './print.ts'
+import { typedPath } from './path.ts'
+import { print, printData, warn } from './print.ts'
 
 interface QueryOptions {
   param: string[]
   sql?: string
   format: string
+  out?: string
   redact?: true
   fresh?: true
 }
@@ -32,6 +36,11 @@ export function queryCommand(withServices: (act: (services: Services) => Promise
     .option('--param <name=value>', 'a parameter; repeat for more', collectParameter, [])
     .option('--sql <sql>', 'SQL of your own over the endpoint’s tables')
     .addOption(new Option('--format <format>', 'how the rows are printed').choices(names).default('table'))
+    .addOption(
+      new Option('--out <file.parquet>', 'write the rows to a Parquet file, with their types')
+        .argParser(parquetPath)
+        .conflicts('format'),
+    )
     .option('--redact', 'without personal data')
     .option('--fresh', 'run it, though there is a cached answer')
     .action((name: string, options: QueryOptions) => withServices(services => query(services, name, options)))
@@ -39,9 +48,9 @@ export function queryCommand(withServices: (act: (services: Services) => Promise
 
 /** @throws ApiError */
 async function query(services: Services, name: string, options: QueryOptions): Promise<void> {
-  const { sql = null, format, redact = false, fresh = false } = options
+  const { sql = null, format, out, redact = false, fresh = false } = options
   const endpoint = await findEndpoint(services, name)
-  const { answer, ignored } = await answerOf(services, endpoint, options.param.join('&'), {
+  const { answer, ignored, statement } = await answerOf(services, endpoint, options.param.join('&'), {
     sql,
     redact,
     fresh,
@@ -49,7 +58,20 @@ async function query(services: Services, name: string, options: QueryOptions): P
   const known = Object.keys(endpoint.parameters)
   for (const unknown of ignored)
     warn(`${endpoint.name} has no parameter ${unknown}; ${nameHint(unknown, known)}`)
-  printData((await printed(answer, format)).trimEnd())
+  if (answer.summary.truncated)
+    warn(`Only the first ${answer.summary.rows} rows: there are more than maxRows`)
+  if (out === undefined) return printData((await printed(answer, format)).trimEnd())
+  await store(services, out, statement, answer)
+  print(`${counted(answer.summary.rows)} in ${out}`)
+}
+
+/** The rows of an answer are JSON, so the types of its columns come from a dry run. @throws ApiError where no file was written */
+async function store({ engine }: Services, out: string, statement: Statement, answer: Answer): Promise<void> {
+  const { columns } = await engine.describe(statement)
+  const rows = rowsAsTable(columns, await answer.rows(), answer.summary.redacted)
+  await writeParquet(out, columns, rows).catch((cause: Error) => {
+    throw new ApiError('invalid_request', `${out} was not written: ${cause.message}`, { cause })
+  })
 }
 
 interface AnswerOptions {
@@ -71,7 +93,7 @@ export async function answerOf(
   endpoint: Endpoint,
   query: string,
   { sql, redact, fresh, now = null }: AnswerOptions,
-): Promise<{ answer: Answer; ignored: string[] }> {
+): Promise<{ answer: Answer; ignored: string[]; statement: Statement }> {
   const operator: Caller = {
     keyId: 'lqe',
     name: 'lqe',
@@ -90,8 +112,8 @@ export async function answerOf(
     gone: () => new AbortController().signal,
   }
   const context = { services, config: { frozenNow: now }, notes: {} }
-  const { result, parameters } = await answerQuestion(context, question, new Timing())
-  return { answer: result.answer, ignored: parameters.undeclared }
+  const { result, parameters, statement } = await answerQuestion(context, question, new Timing())
+  return { answer: result.answer, ignored: parameters.undeclared, statement }
 }
 
 /** @throws ApiError `not_found`, with the nearest name */
@@ -117,6 +139,10 @@ async function printed(answer: Answer, format: string): Promise<string> {
   return format.endsWith('json') ? visibleJson(text.toString()) : text.toString()
 }
 
+function counted(rows: number): string {
+  return rows === 1 ? '1 row' : `${rows} rows`
+}
+
 /** The widest that a column is printed; values in full are in the other formats. */
 const maxWidth = 60
 
@@ -130,7 +156,7 @@ function asTable(rows: Row[], columns: string[]): string {
       .join('  ')
       .trimEnd(),
   )
-  return [...lines, rows.length === 1 ? '1 row' : `${rows.length} rows`].join('\n')
+  return [...lines, counted(rows.length)].join('\n')
 }
 
 /** A time is printed as the page shows it, in UTC. */
@@ -146,4 +172,10 @@ export function collectParameter(text: string, before: string[]): string[] {
   const equals = text.indexOf('=')
   if (equals < 1) throw new InvalidArgumentError('Write it as name=value, such as project=abc.')
   return [...before, [text.slice(0, equals), text.slice(equals + 1)].map(encodeURIComponent).join('=')]
+}
+
+function parquetPath(text: string): string {
+  if (!text.endsWith('.parquet'))
+    throw new InvalidArgumentError('Name a file .parquet; other formats are printed: --format csv > FILE.')
+  return typedPath(text)
 }

@@ -105,7 +105,8 @@ export function parameter(context: Context, node: ParameterReference): Typed {
   return { ...typed(boundValue(`$p_${name}`, type), type), origin: 'parameter' }
 }
 
-function boundValue(sql: string, type: SqlType): string {
+/** A value of that type, in DuckDB SQL, out of its text as `boundText` makes it. */
+export function boundValue(sql: string, type: SqlType): string {
   const [kind, duck] = [type.kind, duckType(type)]
   if (kind === 'JSON') return `CAST(gsql_json_rounded(${sql}) AS JSON)`
   if (kind === 'BYTES') return `from_base64(CAST(${sql} AS VARCHAR))`
