@@ -1,0 +1,114 @@
+/**
+ * The recipe of agents.md, "Supabase's own MCP server", with that server as npm has it. Its packages are 30 MB that nothing else here
+ * needs, so they are installed for the run alone.
+ */
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { startService, type TestService } from '../../functions/testing/service.ts'
+import { sampleEntries } from '../lqe/logs/sample.ts'
+
+const project = 'qhzvnxwtrkdplmcoyaeb'
+const name = '@supabase/mcp-server-supabase'
+const folder = mkdtempSync(join(tmpdir(), 'supabase-mcp-'))
+let service: TestService
+let front: Server
+
+beforeAll(async () => {
+  const queries = join(folder, 'queries')
+  for (const from of ['queries', 'infra/docs/supabase-mcp']) cpSync(from, queries, { recursive: true })
+  const tables: Record<string, object[]> = {}
+  for (const { table, entry } of [...sampleEntries(2_000, 1, new Date())].flat())
+    (tables[table] ??= []).push(entry)
+  service = await startService({ tables, queries })
+  // Until the service has the address itself.
+  const path = /^\/v1\/projects\/(\w+)\/analytics\/endpoints\/([\w.]+)\?/
+  front = createServer(({ url, headers: { authorization } }, res) => {
+    const address = url!.replace(path, '/api/endpoints/query/$2?project=$1&')
+    const asked = service.fetch(address, { headers: { Authorization: authorization! }, key: null })
+    void asked.then(async response => {
+      res.writeHead(response.status, { 'Content-Type': response.headers.get('content-type')! })
+      res.end(await response.text())
+    })
+  }).listen(0, '127.0.0.1')
+  await once(front, 'listening')
+}, 120_000)
+
+afterAll(async () => {
+  front.close().closeAllConnections()
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
+
+/** The server in a process of its own, as a client's settings start it. */
+async function connected(version: string): Promise<Client> {
+  const home = join(folder, version)
+  execFileSync('npm', ['install', '--prefix', home, `${name}@${version}`], { stdio: 'ignore' })
+  const installed = join(home, 'node_modules', name)
+  const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+    bin: Record<string, string>
+  }
+  const options = {
+    'api-url': `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+    'access-token': service.key,
+    'project-ref': project,
+    features: 'debugging',
+  }
+  const args = Object.entries(options).flatMap(([option, value]) => [`--${option}`, value])
+  const client = new Client({ name: 'soak', version: '1' })
+  const command = join(installed, Object.values(bin)[0]!)
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [command, ...args] }))
+  return client
+}
+
+interface Version {
+  version: string
+  services: string[]
+  /** Further calls, each with what its answer holds. */
+  further: { tool: string; args: Record<string, string>; answers: RegExp }[]
+}
+
+const services = ['api', 'postgres', 'edge-function', 'auth', 'storage', 'realtime']
+const branches = { tool: 'get_logs', args: { service: 'branch-action' } }
+const own = (sql: string, answers: RegExp) => ({ tool: 'query_logs', args: { sql }, answers })
+
+test.each<Version>([
+  // The last that asks logs.all.
+  {
+    version: '0.8.3',
+    services,
+    further: [{ ...branches, answers: /workflow_run_logs.* is not a table of this/ }],
+  },
+  {
+    version: '0.13.0',
+    services: [...services, 'edge-function-runtime'],
+    further: [
+      { ...branches, answers: /"rows.*:0/ },
+      own('select distinct source from logs', /function_edge_logs/),
+      own("select id from logs where log_attributes['request.path'] = '/'", /write JSON_VALUE\(x\)/),
+      own("select toInt32OrZero(log_attributes['status']) as s from logs", /write SAFE_CAST\(x AS INT64\)/),
+    ],
+  },
+])(
+  'version $version gets the logs of each service, and reads how to correct its own SQL',
+  async ({ version, services, further }) => {
+    const client = await connected(version)
+    const call = async (tool: string, args: Record<string, string>) =>
+      JSON.stringify(await client.callTool({ name: tool, arguments: args }))
+    for (const service of services)
+      expect([service, await call('get_logs', { service })]).toEqual([
+        service,
+        expect.stringContaining('event_message'),
+      ])
+    for (const { tool, args, answers } of further) expect(await call(tool, args)).toMatch(answers)
+    await client.close()
+  },
+  300_000,
+)
