@@ -34,9 +34,32 @@ function block(language: string): string {
 }
 
 describe('Supabase Studio', () => {
-  const headers = { 'x-api-key': '', 'Content-Type': 'application/json' }
-  const get = (path: string) =>
-    service.fetch(path, { headers: { ...headers, 'x-api-key': service.key }, key: null })
+  // Read in its lib/constants/api.ts and lib/api/self-hosted/logs.ts.
+  interface Variables {
+    LOGFLARE_URL: string
+    LOGFLARE_PRIVATE_ACCESS_TOKEN: string
+    ENABLED_FEATURES_LOGS_ALL: string
+  }
+  const compose = readFileSync(join(import.meta.dirname, 'studio/compose.yml'), 'utf8')
+  const { studio } = (parseYaml(compose) as { services: Record<string, { environment: Variables }> }).services
+  const { LOGFLARE_URL, LOGFLARE_PRIVATE_ACCESS_TOKEN, ENABLED_FEATURES_LOGS_ALL } = studio!.environment
+
+  const get = (path: string) => {
+    const [, key = ''] = /^\$\{(\w+)/.exec(LOGFLARE_PRIVATE_ACCESS_TOKEN)!
+    expect(page).toContain(`${key}=lqe_... docker compose`)
+    const headers = {
+      'x-api-key': service.key,
+      'Content-Type': 'application/json',
+      Accept: 'application/json',
+    }
+    return fetch(`${LOGFLARE_URL}${path}`.replace('http://host.docker.internal:8080', service.url), {
+      headers,
+    })
+  }
+
+  test('shows its logs, by a text that is no other type in YAML', () => {
+    expect(ENABLED_FEATURES_LOGS_ALL).toBe('true')
+  })
 
   const logs = async (sql: string) => {
     const bounds = { iso_timestamp_start: '', iso_timestamp_end: '', project_tier: '' }
@@ -87,6 +110,19 @@ describe('Supabase Studio', () => {
     const { error } = (await response.json()) as { error: { message: string } }
     expect(error.message).toMatch(/nowhere/)
   })
+})
+
+test('a forwarder that names no project gets rows by the page’s pin, and its time', async () => {
+  const [, pinned = ''] = /--name forwarder .*--pin project=(\w+)/.exec(page)!
+  const key = await service.issue({ endpoints: ['logs.all'], pins: { project: pinned } })
+  const [time = ''] = /TIMESTAMP_MICROS\(\d+\)/.exec(page)!
+  const ask = async (condition: string) => {
+    const sql = encodeURIComponent(`select count(*) as n from edge_logs where timestamp < ${condition}`)
+    const response = await service.fetch(`/api/endpoints/query/logs.all?sql=${sql}`, { key })
+    return [response.status, await response.text()] as const
+  }
+  expect(await ask(time)).toEqual([200, expect.stringContaining('"n":0')])
+  expect(await ask('1795229663671397')).toEqual([400, expect.stringContaining('TIMESTAMP, INT64')])
 })
 
 describe('Grafana', () => {

@@ -1,6 +1,6 @@
 /**
- * The recipe of agents.md, "Supabase's own MCP server", with that server as npm has it. Its packages are 30 MB that nothing else here
- * needs, so they are installed for the run alone.
+ * Clients of Supabase's Management API, as npm has them: its MCP server (agents.md, "Supabase's own MCP server") and
+ * supabase-management-js. They bring 40 MB of packages that nothing else here needs, so they are installed for the run alone.
  */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,29 +16,31 @@ import { startService, type TestService } from '../../functions/testing/service.
 import { sampleEntries } from '../lqe/logs/sample.ts'
 
 const project = 'qhzvnxwtrkdplmcoyaeb'
-const name = '@supabase/mcp-server-supabase'
-const folder = mkdtempSync(join(tmpdir(), 'supabase-mcp-'))
+const folder = mkdtempSync(join(tmpdir(), 'supabase-clients-'))
 let service: TestService
 let front: Server
+let url: string
 
 beforeAll(async () => {
   const queries = join(folder, 'queries')
-  for (const from of ['queries', 'infra/docs/supabase-mcp']) cpSync(from, queries, { recursive: true })
+  for (const from of ['queries', 'infra/studio', 'infra/docs/supabase-mcp'])
+    cpSync(from, queries, { recursive: true })
   const tables: Record<string, object[]> = {}
   for (const { table, entry } of [...sampleEntries(2_000, 1, new Date())].flat())
     (tables[table] ??= []).push(entry)
   service = await startService({ tables, queries })
   // Until the service has the address itself.
-  const path = /^\/v1\/projects\/(\w+)\/analytics\/endpoints\/([\w.]+)\?/
-  front = createServer(({ url, headers: { authorization } }, res) => {
-    const address = url!.replace(path, '/api/endpoints/query/$2?project=$1&')
-    const asked = service.fetch(address, { headers: { Authorization: authorization! }, key: null })
-    void asked.then(async response => {
+  const path = /^\/v1\/projects\/(\w+)\/analytics\/endpoints\/([\w.-]+)(?:\?|$)/
+  front = createServer(({ url: asked, headers: { authorization } }, res) => {
+    const address = asked!.replace(path, '/api/endpoints/query/$2?project=$1&')
+    const answer = service.fetch(address, { headers: { Authorization: authorization! }, key: null })
+    void answer.then(async response => {
       res.writeHead(response.status, { 'Content-Type': response.headers.get('content-type')! })
       res.end(await response.text())
     })
   }).listen(0, '127.0.0.1')
   await once(front, 'listening')
+  url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
 }, 120_000)
 
 afterAll(async () => {
@@ -47,23 +49,30 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** The server in a process of its own, as a client's settings start it. */
-async function connected(version: string): Promise<Client> {
+/** @returns the folder of the package */
+function installed(name: string, version: string): string {
   const home = join(folder, version)
-  execFileSync('npm', ['install', '--prefix', home, `${name}@${version}`], { stdio: 'ignore' })
-  const installed = join(home, 'node_modules', name)
-  const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+  execFileSync('npm', ['install', '--ignore-scripts', '--prefix', home, `${name}@${version}`], {
+    stdio: 'ignore',
+  })
+  return join(home, 'node_modules', name)
+}
+
+/** The MCP server in a process of its own, as a client's settings start it. */
+async function connected(version: string): Promise<Client> {
+  const server = installed('@supabase/mcp-server-supabase', version)
+  const { bin } = JSON.parse(readFileSync(join(server, 'package.json'), 'utf8')) as {
     bin: Record<string, string>
   }
   const options = {
-    'api-url': `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+    'api-url': url,
     'access-token': service.key,
     'project-ref': project,
     features: 'debugging',
   }
   const args = Object.entries(options).flatMap(([option, value]) => [`--${option}`, value])
   const client = new Client({ name: 'soak', version: '1' })
-  const command = join(installed, Object.values(bin)[0]!)
+  const command = join(server, Object.values(bin)[0]!)
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [command, ...args] }))
   return client
 }
@@ -97,7 +106,7 @@ test.each<Version>([
     ],
   },
 ])(
-  'version $version gets the logs of each service, and reads how to correct its own SQL',
+  'the MCP server $version gets the logs of each service, and reads how to correct its own SQL',
   async ({ version, services, further }) => {
     const client = await connected(version)
     const call = async (tool: string, args: Record<string, string>) =>
@@ -112,3 +121,31 @@ test.each<Version>([
   },
   300_000,
 )
+
+test('supabase-management-js gets logs and charts', async () => {
+  type Call = (ref: string, parameters?: object) => Promise<{ status: number; data: { result: object[] } }>
+  interface Api {
+    getProjectLogs: Call
+    getProjectUsageApiCount: Call
+    getProjectUsageRequestCount: Call
+    getProjectFunctionCombinedStats: Call
+  }
+  const { SupabaseManagementAPI } = (await import(
+    join(installed('supabase-management-js', '2.0.2'), 'dist/index.mjs')
+  )) as { SupabaseManagementAPI: new (options: { accessToken: string; baseUrl: string }) => Api }
+  const api = new SupabaseManagementAPI({ accessToken: service.key, baseUrl: url })
+  const answers = [
+    await api.getProjectLogs(project),
+    await api.getProjectLogs(project, {
+      sql: 'select count(*) as n from edge_logs',
+      iso_timestamp_start: new Date(0).toISOString(),
+    }),
+    await api.getProjectUsageApiCount(project, { interval: '1day' }),
+    await api.getProjectUsageRequestCount(project),
+    await api.getProjectFunctionCombinedStats(project, {
+      interval: '1day',
+      function_id: 'b78b5118-b5e8-47df-986f-08f457a322b5',
+    }),
+  ]
+  for (const { status, data } of answers) expect([status, data.result[0]]).toEqual([200, expect.any(Object)])
+}, 300_000)
