@@ -8,14 +8,8 @@ import { millisOf } from './times.ts'
 
 const takenColumns = ['name', 'value', 'labels', 'help', 'type', 'timestamp']
 
-/** By type, how the names of a metric's samples end. */
-const endings: Record<string, RegExp> = {
-  counter: /$/,
-  gauge: /$/,
-  untyped: /$/,
-  histogram: /_(?:bucket|sum|count)$/,
-  summary: /(?:_(?:sum|count))?$/,
-}
+/** Not those of several series each: `histogram_quantile` takes any that have `le`. */
+const types: Value[] = ['gauge', 'counter', 'untyped']
 
 /** Of one metric: its comments, and its lines by series, with the number of their row. */
 interface Metric {
@@ -55,37 +49,22 @@ function addRow(metrics: Map<string, Metric>, row: Row, at: number): void {
   const refuse: Refuse = (column, reason) => {
     throw refusal(`cannot write column ${column} of row ${at}: it ${reason}`)
   }
-  const {
-    name,
-    value,
-    labels = null,
-    help = null,
-    type = null,
-    timestamp = null,
-  } = row as Record<string, Value>
+  const { name, value, labels = null, help = null, type = null, timestamp = null } = row
   if (typeof name !== 'string' || !/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name))
     return refuse('name', 'must be text of letters, digits, _ and :, not beginning with a digit')
+  if (help !== null && typeof help !== 'string') return refuse('help', 'must be text')
+  if (type !== null && !types.includes(type)) return refuse('type', `must be one of ${types.join(', ')}`)
+  const head =
+    (help === null ? '' : `# HELP ${name} ${escaped(help)}\n`) +
+    (type === null ? '' : `# TYPE ${name} ${type as string}\n`)
   const series = `${name}${labelsText(labels, refuse)}`
   const text = `${series} ${numberText(value!, refuse)}${timeText(timestamp, refuse)}\n`
-  const family = familyOf(name, type, refuse)
-  if (help !== null && typeof help !== 'string') return refuse('help', 'must be text')
-  const head =
-    (help === null ? '' : `# HELP ${family} ${escaped(help)}\n`) +
-    (type === null ? '' : `# TYPE ${family} ${type as string}\n`)
-  const metric = metrics.get(family) ?? { head, lines: new Map() }
+  const metric = metrics.get(name) ?? { head, lines: new Map() }
   if (metric.head !== head) refuse('type or help', 'must be the same in all rows of a metric')
   const same = metric.lines.get(series)
   if (same) refuse('labels', `must differ from those of row ${same.at}: group by them, or add one`)
   metric.lines.set(series, { at, text })
-  metrics.set(family, metric)
-}
-
-function familyOf(name: string, type: Value, refuse: Refuse): string {
-  if (type === null) return name
-  const ending = typeof type === 'string' && Object.hasOwn(endings, type) ? endings[type]! : null
-  if (!ending) return refuse('type', `must be one of ${Object.keys(endings).join(', ')}`)
-  if (!ending.test(name)) return refuse('name', 'must end in _bucket, _sum or _count for a histogram')
-  return name.replace(ending, '')
+  metrics.set(name, metric)
 }
 
 /** A label that is NULL or empty is one that is not there. */

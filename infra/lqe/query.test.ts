@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { apply } from './apply/apply.ts'
 import { endpointCommand } from './endpoints.ts'
 import { writeSample } from './logs/sample.ts'
 import { queryCommand } from './query.ts'
-import { runCommand } from './testing/command.ts'
+import { program, runCommand } from './testing/command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'query-'))
 let services: Services
@@ -153,6 +154,18 @@ describe('lqe query --out', () => {
     const before = readFileSync(out)
     const names = readdirSync(folder)
     expect((await write('SELECT n FROM nowhere')).code).toBe(1)
+    // Files of 1 MB at most, of which this one is 5.
+    const sql = `SELECT STRING_AGG(TO_HEX(SHA512(CONCAT(i, ' ', j)))) AS text FROM UNNEST(GENERATE_ARRAY(1, 1000)) AS i,
+      UNNEST(GENERATE_ARRAY(1, 40)) AS j GROUP BY i`
+    const args = [...program, 'query', 'logs.all', '--param', 'project=x', '--sql', sql, '--out', out]
+    const limited = spawnSync('sh', ['-c', 'ulimit -f 2048; exec "$@"', 'sh', process.execPath, ...args], {
+      env: { PATH: process.env['PATH'], DATA_DIR: folder },
+      encoding: 'utf8',
+    })
+    expect([limited.status, limited.stderr]).toEqual([
+      1,
+      expect.stringMatching(/rows.parquet was not written/),
+    ])
     const inFile = await query(...chart, '--out', join(out, 'below.parquet'))
     expect(inFile.err).toMatch(/below\.parquet was not written: .*/)
     const missing = await query(...chart, '--out', join(folder, 'missing/a.parquet'))
