@@ -64,13 +64,15 @@ async function connected(version: string): Promise<Client> {
   const { bin } = JSON.parse(readFileSync(join(server, 'package.json'), 'utf8')) as {
     bin: Record<string, string>
   }
-  const options = {
-    'api-url': url,
-    'access-token': service.key,
-    'project-ref': project,
-    features: 'debugging',
+  const [, line] = /^npx @supabase\/mcp-server-supabase (.*)$/m.exec(
+    readFileSync('infra/docs/agents.md', 'utf8'),
+  )!
+  const values: Record<string, string> = {
+    'http://localhost:8080': url,
+    'lqe_...': service.key,
+    mine: project,
   }
-  const args = Object.entries(options).flatMap(([option, value]) => [`--${option}`, value])
+  const args = line!.split(' ').map(word => values[word] ?? word)
   const client = new Client({ name: 'soak', version: '1' })
   const command = join(server, Object.values(bin)[0]!)
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [command, ...args] }))

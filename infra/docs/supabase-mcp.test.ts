@@ -1,4 +1,4 @@
-/** The endpoint of agents.md, "Supabase's own MCP server"; `supabase-mcp.soak.ts` has that server itself. */
+/** The endpoint of agents.md, "Supabase's own MCP server"; `supabase-clients.soak.ts` has that server itself. */
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
