@@ -136,12 +136,13 @@ test('supabase-management-js gets logs and charts', async () => {
     join(installed('supabase-management-js', '2.0.2'), 'dist/index.mjs')
   )) as { SupabaseManagementAPI: new (options: { accessToken: string; baseUrl: string }) => Api }
   const api = new SupabaseManagementAPI({ accessToken: service.key, baseUrl: url })
+  const times = {
+    iso_timestamp_start: new Date(Date.now() - 3_600_000).toISOString(),
+    iso_timestamp_end: new Date().toISOString(),
+  }
   const answers = [
-    await api.getProjectLogs(project),
-    await api.getProjectLogs(project, {
-      sql: 'select count(*) as n from edge_logs',
-      iso_timestamp_start: new Date(0).toISOString(),
-    }),
+    await api.getProjectLogs(project, times),
+    await api.getProjectLogs(project, { sql: 'select count(*) as n from edge_logs', ...times }),
     await api.getProjectUsageApiCount(project, { interval: '1day' }),
     await api.getProjectUsageRequestCount(project),
     await api.getProjectFunctionCombinedStats(project, {
