@@ -29,7 +29,7 @@ beforeAll(async () => {
   for (const { table, entry } of [...sampleEntries(2_000, 1, new Date())].flat())
     (tables[table] ??= []).push(entry)
   service = await startService({ tables, queries })
-  // Until the service has the address itself.
+  // Until the service has the address itself; then `url` is `service.url`, and this goes.
   const path = /^\/v1\/projects\/(\w+)\/analytics\/endpoints\/([\w.-]+)(?:\?|$)/
   front = createServer(({ url: asked, headers: { authorization } }, res) => {
     const address = asked!.replace(path, '/api/endpoints/query/$2?project=$1&')
