@@ -9,7 +9,7 @@ import { millisOf } from './times.ts'
 const takenColumns = ['name', 'value', 'labels', 'help', 'type', 'timestamp']
 
 /** Not those of several series each: `histogram_quantile` takes any that have `le`. */
-const types: Value[] = ['gauge', 'counter', 'untyped']
+const types = ['gauge', 'counter', 'untyped']
 
 /** Of one metric: its comments, and its lines by series, with the number of their row. */
 interface Metric {
@@ -53,10 +53,11 @@ function addRow(metrics: Map<string, Metric>, row: Row, at: number): void {
   if (typeof name !== 'string' || !/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name))
     return refuse('name', 'must be text of letters, digits, _ and :, not beginning with a digit')
   if (help !== null && typeof help !== 'string') return refuse('help', 'must be text')
-  if (type !== null && !types.includes(type)) return refuse('type', `must be one of ${types.join(', ')}`)
+  if (type !== null && (typeof type !== 'string' || !types.includes(type)))
+    return refuse('type', `must be one of ${types.join(', ')}`)
   const head =
     (help === null ? '' : `# HELP ${name} ${escaped(help)}\n`) +
-    (type === null ? '' : `# TYPE ${name} ${type as string}\n`)
+    (type === null ? '' : `# TYPE ${name} ${type}\n`)
   const series = `${name}${labelsText(labels, refuse)}`
   const text = `${series} ${numberText(value!, refuse)}${timeText(timestamp, refuse)}\n`
   const metric = metrics.get(name) ?? { head, lines: new Map() }

@@ -140,7 +140,8 @@ const [server = ''] = spawnSync('sh', ['-c', 'readlink -f "$(command -v postgres
   encoding: 'utf8',
 }).stdout.split('\n')
 const bin = join(server, '..')
-const isInstalled = server !== '' && existsSync(join(bin, 'initdb')) && process.getuid?.() === 0
+const hasPrograms = ['initdb', 'psql'].every(each => existsSync(join(bin, each)))
+const isInstalled = server !== '' && hasPrograms && process.getuid?.() === 0
 if (!isInstalled) console.warn('PostgreSQL is not installed, or this is not root: file_fdw is skipped')
 
 ;(isInstalled ? describe : describe.skip)('PostgreSQL', () => {
