@@ -9,6 +9,7 @@ import { sampleEntries } from '../lqe/logs/sample.ts'
 const project = 'qhzvnxwtrkdplmcoyaeb'
 const queries = mkdtempSync(join(tmpdir(), 'supabase-mcp-'))
 let service: TestService
+let agentKey: string
 
 beforeAll(async () => {
   const [, from] = /^cp (infra\/docs\/supabase-mcp)\/\* queries\/$/m.exec(
@@ -19,6 +20,8 @@ beforeAll(async () => {
   for (const { table, entry } of [...sampleEntries(1_000, 1, new Date())].flat())
     (tables[table] ??= []).push(entry)
   service = await startService({ tables, queries })
+  // As `key create --for agent` makes it.
+  agentKey = await service.issue({ endpoints: ['logs'], pins: { project }, redacted: true })
 }, 60_000)
 
 afterAll(async () => {
@@ -26,9 +29,9 @@ afterAll(async () => {
   rmSync(queries, { recursive: true })
 })
 
-async function ask(sql: string): Promise<Record<string, unknown>[]> {
+async function ask(sql: string, key: string): Promise<Record<string, unknown>[]> {
   const query = new URLSearchParams({ project, sql }).toString()
-  const response = await service.fetch(`/api/endpoints/query/logs?${query}`)
+  const response = await service.fetch(`/api/endpoints/query/logs?${query}`, { key })
   const { result, error } = (await response.json()) as { result: Record<string, unknown>[]; error?: object }
   expect(error).toBeUndefined()
   return result
@@ -56,6 +59,7 @@ test.each([
   const columns = attributes.map((name, at) => `, log_attributes['${name}'] as a${at}`).join('')
   const rows = await ask(
     `select id, timestamp, event_message, severity_text${columns} from logs where source = '${source}' order by timestamp desc limit 100`,
+    agentKey,
   )
   expect(rows.length).toBeGreaterThan(0)
   const missing = attributes.filter((_, at) => rows.every(row => row[`a${at}`] === null))
@@ -63,9 +67,12 @@ test.each([
 })
 
 test('no entry of another project is among them, and none is there twice', async () => {
-  const [counted] = await ask('select count(*) as all_rows, count(distinct id) as ids from logs')
+  const [counted] = await ask('select count(*) as all_rows, count(distinct id) as ids from logs', agentKey)
   expect(counted!['all_rows']).toBe(counted!['ids'])
-  const identifiers = await ask(`select distinct json_value(log_attributes['identifier']) as ref from logs
-    where source in ('edge_logs', 'postgres_logs')`)
+  const identifiers = await ask(
+    `select distinct json_value(log_attributes['identifier']) as ref from logs
+    where source in ('edge_logs', 'postgres_logs')`,
+    service.key,
+  )
   expect(identifiers).toEqual([{ ref: project }])
 })
