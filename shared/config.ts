@@ -94,9 +94,16 @@ export const settings = {
   }),
   engineMemoryBytes: setting({
     variable: 'ENGINE_MEMORY_BYTES',
-    description: 'Bytes of memory that a query may take in the local engine, where three run at a time',
+    description: 'Bytes of memory that a query may take in the local engine',
     default: () => 2_000_000_000,
     ...wholeNumber(50_000_000),
+  }),
+  engineProcesses: setting({
+    variable: 'ENGINE_PROCESSES',
+    description:
+      'Queries that the local engine runs at a time, each in a process of its own; 0 = all in this one',
+    default: () => 3,
+    ...wholeNumber(0, 64),
   }),
   store: setting<'sqlite' | 'firestore'>({
     variable: 'STORE',

@@ -82,13 +82,19 @@ function untilStopped(engine: QueryEngine, stopping: AbortSignal): QueryEngine {
 /** Each adapter is loaded only where it is chosen: the deployed bundle has no local one, a laptop loads no cloud client. */
 const engines: Record<Config['engine'], (config: Config) => Promise<QueryEngine>> = {
   async duckdb(config) {
-    const { openDuckDbProcesses } = await import('./engines/duckdb/processes.ts')
-    return openDuckDbProcesses({
-      logsFolder: join(config.dataDir, 'logs'),
-      tablesFolder: config.tablesDir,
-      memoryBytes: config.engineMemoryBytes,
-      ...(config.frozenNow === null ? {} : { now: config.frozenNow }),
-    })
+    const { tablesDir: tablesFolder, engineMemoryBytes: memoryBytes, engineProcesses: atOnce } = config
+    const logsFolder = join(config.dataDir, 'logs')
+    const now = config.frozenNow === null ? {} : { now: config.frozenNow }
+    if (atOnce > 0) {
+      const { openDuckDbProcesses } = await import('./engines/duckdb/processes.ts')
+      return openDuckDbProcesses({ logsFolder, tablesFolder, memoryBytes, atOnce, ...now })
+    }
+    const [{ openDuckDb }, { readTableSchemas }] = await Promise.all([
+      import('./engines/duckdb/engine.ts'),
+      import('./engines/duckdb/tables.ts'),
+    ])
+    const readTables = () => readTableSchemas(tablesFolder)
+    return openDuckDb({ logsFolder, tables: readTables(), readTables, memoryBytes, ...now })
   },
   async bigquery(config) {
     const { openBigQuery } = await import('./engines/bigquery/engine.ts')

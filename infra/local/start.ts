@@ -41,7 +41,7 @@ try {
   assertWritable(config)
   await assertStore(config)
   await makeSampleLogs(config)
-  const services = await openServices(config)
+  const services = await openServices({ ...config, engineProcesses: 0 })
   const ofFiles = (line: string) => line.replace(/^~ .*/, '$&, as in queries/; its tests were not run')
   await apply(services, {
     queries: 'queries',

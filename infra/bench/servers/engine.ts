@@ -3,20 +3,12 @@
  * project, and gets an empty response.
  */
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import { loadConfig } from '../../../shared/config.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { runQuery } from '../../../shared/answers/engine-errors.ts'
-import { openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
-import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { openServices } from '../../../shared/services.ts'
 
-const config = loadConfig(process.env)
-const { endpoints } = await openServices(config)
-const engine = openDuckDb({
-  logsFolder: join(config.dataDir, 'logs'),
-  tables: readTableSchemas(config.tablesDir),
-})
+const { engine, endpoints } = await openServices(loadConfig({ ...process.env, ENGINE_PROCESSES: '0' }))
 
 createServer((req, res) => {
   runAll(new URL(req.url ?? '/', 'http://localhost').searchParams)

@@ -65,7 +65,12 @@ export async function withRows<T>(
       await loadLogs({ logsFolder: join(folder, 'logs'), tablesFolder, table, files: [file], out: () => {} })
     }
     const services = await openServices(
-      loadConfig({ DATA_DIR: folder, TABLES_DIR: tablesFolder, FROZEN_NOW: tests.now }),
+      loadConfig({
+        DATA_DIR: folder,
+        TABLES_DIR: tablesFolder,
+        FROZEN_NOW: tests.now,
+        ENGINE_PROCESSES: '0',
+      }),
     )
     try {
       await store(services, tests)

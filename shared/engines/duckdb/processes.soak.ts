@@ -15,7 +15,12 @@ const timeoutMs = 5000
 test(`${kills} kills under load`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kills-'))
   const tablesFolder = writeSchemas(join(folder, 'tables'), {})
-  const engine = openDuckDbProcesses({ logsFolder: join(folder, 'logs'), tablesFolder, memoryBytes: 300e6 })
+  const engine = openDuckDbProcesses({
+    logsFolder: join(folder, 'logs'),
+    tablesFolder,
+    memoryBytes: 300e6,
+    atOnce: 3,
+  })
   const counts: Record<string, number> = {}
   const wrong: string[] = []
   const ended = new AbortController()

@@ -20,7 +20,7 @@ let engine: QueryEngine
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'processes-'))
   const tablesFolder = writeSchemas(join(folder, 'tables'), {})
-  engine = openDuckDbProcesses({ logsFolder: join(folder, 'logs'), tablesFolder, memoryBytes })
+  engine = openDuckDbProcesses({ logsFolder: join(folder, 'logs'), tablesFolder, memoryBytes, atOnce: 3 })
 })
 afterEach(async () => {
   await engine.close()
@@ -115,6 +115,7 @@ test('none is left after the engine, nor after a service that is killed', async 
     logsFolder: join(folder, 'logs'),
     tablesFolder: join(folder, 'tables'),
     memoryBytes,
+    atOnce: 3,
   })
   const service = spawn(process.execPath, ['--input-type=module', '-e', program, options], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -27,12 +27,12 @@ import { readTableSchemas } from './tables.ts'
 export interface ProcessesOptions extends Omit<ProcessOptions, 'memoryBytes'> {
   /** That one query may take. */
   memoryBytes: number
+  /** Queries that run at a time. */
+  atOnce: number
   /** The current time of queries, as ISO text; by default the time at which a run starts. */
   now?: string
 }
 
-/** Queries that run at a time. More of them share two to four cores, and each takes the memory of a process. */
-const mostRuns = 3
 /** Node and DuckDB with nothing to do have some 130 MB. */
 const idleBytes = 200_000_000
 /** Between two looks at how much a process has; where that takes a process of its own, fewer. */
@@ -57,7 +57,7 @@ export function openDuckDbProcesses(options: ProcessesOptions): QueryEngine {
 
 class EngineProcesses implements QueryEngine {
   private readonly options: ProcessesOptions
-  private readonly turns = new Turns(mostRuns, { repeatable: true })
+  private readonly turns: Turns
   private readonly idle: EngineProcess[] = []
   private readonly busy = new Set<EngineProcess>()
   private closed = false
@@ -65,6 +65,7 @@ class EngineProcesses implements QueryEngine {
 
   constructor(options: ProcessesOptions) {
     this.options = options
+    this.turns = new Turns(options.atOnce, { repeatable: true })
     const keep = (name: 'has' | 'create' | 'remove') => (rollup: Rollup) =>
       this.ask({ name, rollup }, { timeoutMs: describeMs }) as Promise<never>
     this.rollups = { has: keep('has'), create: keep('create'), remove: keep('remove') }
@@ -122,7 +123,7 @@ class EngineProcesses implements QueryEngine {
 
   /** So that the next query need not wait for a process to start. */
   private spare(): void {
-    if (this.idle.length === 0 && this.busy.size < mostRuns && !this.closed)
+    if (this.idle.length === 0 && this.busy.size < this.options.atOnce && !this.closed)
       this.idle.push(new EngineProcess(this.options))
   }
 }

@@ -45,7 +45,13 @@ async function openDuckDbOnRows(tables: Record<string, Column[]>): Promise<OpenE
 async function openProcesses(tables: Record<string, Column[]>): Promise<OpenEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'))
   const [logsFolder, tablesFolder] = [join(folder, 'logs'), writeSchemas(join(folder, 'tables'), tables)]
-  const engine = openDuckDbProcesses({ logsFolder, tablesFolder, memoryBytes: 500_000_000, now: fixedNow })
+  const engine = openDuckDbProcesses({
+    logsFolder,
+    tablesFolder,
+    memoryBytes: 500_000_000,
+    atOnce: 3,
+    now: fixedNow,
+  })
   return overFolder(engine, folder, logsFolder, tables)
 }
 
