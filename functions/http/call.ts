@@ -8,6 +8,7 @@ import { describeError, type Details, traceOf } from '../../shared/log.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
 import { version } from '../../shared/version.ts'
+import type { Address } from './addresses.ts'
 import { sendProblem } from './problem.ts'
 
 /** A response of the servers here. Express's methods come from its prototype. */
@@ -31,17 +32,14 @@ export interface Exchange {
   notes: RequestLine
 }
 
-/** A request to a route of the query function. */
+/** A request to an address of the query function. */
 export interface Call extends Exchange {
-  /** What the route's pattern captured, decoded. */
+  address: Address
+  /** What stands in the path for `{name}` and `{ref}`, decoded. */
   name: string
+  ref: string | null
   services: Services
   config: Config
-}
-
-export interface Route {
-  pattern: RegExp
-  methods: Record<string, (call: Call) => Promise<void> | void>
 }
 
 /** A call whose log line is not written yet. */

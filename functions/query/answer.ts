@@ -15,19 +15,21 @@ import { Timing } from '../../shared/timing.ts'
 import { type Call, goneSignal } from '../http/call.ts'
 import { accessEndpoint, tellLimits } from './access.ts'
 import { formatFor } from './formats.ts'
+import { withAddress } from './hosted.ts'
 import { labelsFor } from './labels.ts'
 import { prepare, type Question } from './prepare.ts'
 import { redactionFor } from './redaction.ts'
 import { respond } from './respond.ts'
 import { mapErrorToCallerSql } from './statement.ts'
 
-/** `GET`, `HEAD` or `POST /api/endpoints/query/<name>` */
+/** `GET`, `HEAD` or `POST /api/endpoints/query/<name>`, and its other addresses */
 export async function answer(call: Call): Promise<void> {
   const { req, notes } = call
   notes.how = 'http'
   const timing = new Timing()
   const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
-  const query = withBody(call.query, req.method, req.body)
+  const sent = withBody(call.query, req.method, req.body)
+  const query = withAddress(call, endpoint, sent)
   assertSingleValues(req.body, name => takes(endpoint, name))
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
@@ -43,7 +45,7 @@ export async function answer(call: Call): Promise<void> {
   const { result, parameters } = await (caller.limits
     ? answering.finally(() => tellLimits(call, caller))
     : answering)
-  await respond({ ...call, query }, { endpoint, result, format, timing, parameters })
+  await respond({ ...call, query: sent }, { endpoint, result, format, timing, parameters })
 }
 
 /** The answer to a question, over every way in which one comes, and the statement behind it. @throws ApiError */

@@ -5,7 +5,7 @@ import { extname, join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { encode } from '../../shared/answers/answer.ts'
 import type { Config } from '../../shared/config.ts'
-import type { Call, Route } from '../http/call.ts'
+import type { Call } from '../http/call.ts'
 import { nothingHere } from '../http/problem.ts'
 import { sendRepresentation } from '../http/representation.ts'
 
@@ -52,9 +52,12 @@ interface File {
   bytes: Record<'gzip' | 'identity', Buffer>
 }
 
-/** `GET /` and `GET /explorer/<file>`; no routes where the page is turned off. Files are read once. */
-export function explorerRoutes({ explorerDir }: Config): Route[] {
-  if (explorerDir === null) return []
+/** Of all that a folder may hold, what the build puts there. */
+const fileName = /^\w+-\w{8}\.(?:js|css)$/
+
+/** Handlers of `GET /` and `GET /explorer/<file>`; none where the page is turned off. Files are read once. */
+export function explorerHandlers({ explorerDir }: Config) {
+  if (explorerDir === null) return {}
   const files = new LRUCache<string, File>({
     max: 50,
     fetchMethod: name => readBuilt(join(explorerDir, name)),
@@ -70,12 +73,13 @@ export function explorerRoutes({ explorerDir }: Config): Route[] {
       headers: headersOf(file.bytes.identity),
     })
   }
-  const page = (call: Call) => send(call, 'index.html', pageHeaders)
-  const asset = (call: Call) => send(call, call.name, assetHeaders)
-  return [
-    { pattern: /^\/$/, methods: { GET: page, HEAD: page } },
-    { pattern: /^\/explorer\/(\w+-\w{8}\.(?:js|css))$/, methods: { GET: asset, HEAD: asset } },
-  ]
+  return {
+    page: (call: Call) => send(call, 'index.html', pageHeaders),
+    file: async (call: Call) => {
+      if (!fileName.test(call.name)) throw nothingHere()
+      await send(call, call.name, assetHeaders)
+    },
+  }
 }
 
 /** @throws ApiError `not_found` */

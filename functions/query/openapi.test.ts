@@ -66,7 +66,13 @@ describe('the OpenAPI document', () => {
       const { valid, errors } = await new Validator().validate({ ...structuredClone(checked) })
       expect([valid, errors]).toEqual([true, undefined])
     }
-    expect(Object.keys(general.paths)).toEqual(['/api/endpoints', '/api/endpoints/{name}/tables', '/health'])
+    expect(Object.keys(general.paths)).toEqual([
+      '/v1/projects/{ref}/analytics/endpoints/{name}',
+      '/platform/projects/{ref}/analytics/endpoints/{name}',
+      '/api/endpoints',
+      '/api/endpoints/{name}/tables',
+      '/health',
+    ])
   })
 
   test('names the address that it came from, at the root of a host and behind the path of a function', async () => {
@@ -80,7 +86,9 @@ describe('the OpenAPI document', () => {
         // As the specification says, and as clients do that take the slash away first.
         for (const base of [server, server.replace(/\/$/, '')])
           for (const path of Object.keys(paths))
-            expect([200, 401]).toContain((await fetch(base + path.replace('{name}', 'plain'))).status)
+            expect([200, 401]).toContain(
+              (await fetch(base + path.replace('{ref}', 'a').replace('{name}', 'b'))).status,
+            )
       }
     } finally {
       await proxy.stop()
@@ -108,7 +116,7 @@ describe('the OpenAPI document', () => {
       all.map(async endpoint => operations((await openApiOf([endpoint], columnsOf)) as OpenApi)),
     )
     const together = operations((await openApiOf(all, columnsOf)) as OpenApi)
-    expect(together).toEqual([...alone[0]!.slice(0, 3), ...alone.flatMap(ids => ids.slice(3))])
+    expect(together).toEqual([...alone[0]!.slice(0, 5), ...alone.flatMap(ids => ids.slice(5))])
     expect(new Set(together).size).toBe(together.length)
     expect(together).toEqual(expect.arrayContaining(['logsAll', 'logsAllSql', 'myErrors']))
     expect(operations(document)).toContain('usageApiCounts')

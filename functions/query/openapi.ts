@@ -4,6 +4,7 @@ import { type Endpoint, pageParameters, type ParameterDefinition } from '../../s
 import { keyFromHeaders } from '../../shared/keys/authenticate.ts'
 import { sha256 } from '../../shared/keys/key-text.ts'
 import type { Column } from '../../shared/sql/types.ts'
+import { type Address, addresses, endpointPath, gatewayPath } from '../http/addresses.ts'
 import type { Call } from '../http/call.ts'
 import { accessibleEndpoints } from './access.ts'
 import { formats, mediaTypes } from './formats.ts'
@@ -34,6 +35,8 @@ export async function openApiOf(endpoints: Endpoint[], columnsOf: ColumnsOf): Pr
   }))
   return openApiDocument(await Promise.all(described))
 }
+
+type Operation = NonNullable<Address['operation']>
 
 /** An endpoint with the columns of its own query; `null` where the dry run failed. */
 interface Described {
@@ -71,7 +74,10 @@ function openApiDocument(endpoints: Described[]): object {
  * neither the last part of the address nor a header that names it
  * (https://cloud.google.com/functions/docs/reference/headers).
  */
-const servers = [{ url: '.', description: 'Where this document is served' }]
+const servers = [
+  { url: '.', description: 'Where this document is served' },
+  { url: `.${gatewayPath}`, description: 'As behind the gateway of a self-hosted Supabase' },
+]
 
 const text = { type: 'string' }
 
@@ -102,38 +108,37 @@ const object = { type: 'object' }
 
 const ok = (description: string) => ({ '200': { description, content: json(object) } })
 
-const generalPaths = {
-  '/api/endpoints': {
-    get: {
-      operationId: 'listEndpoints',
-      summary: 'The endpoints that the key may call',
-      responses: { ...ok('By name'), ...problemResponses('/api/endpoints') },
-    },
-  },
-  '/api/endpoints/{name}/tables': {
-    get: {
-      operationId: 'listTables',
-      summary: 'The tables and columns that a caller’s own SQL may read',
-      parameters: [{ name: 'name', in: 'path', required: true, schema: text }],
-      responses: {
-        ...ok('In the order of the definition'),
-        ...problemResponses('/api/endpoints/logs.all/tables'),
-      },
-    },
-  },
-  '/health': {
-    get: {
-      operationId: 'health',
-      summary: 'Whether the process serves, and its version',
-      security: [],
-      responses: ok('It does'),
-    },
-  },
+const captured = (path: string) =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text }))
+
+function generalOperation({ path, key, handler }: Address, { id, summary, result }: Operation) {
+  const parameters = [...captured(path), ...(handler === 'answer' ? projectParameters : [])]
+  const example = path.replace('{ref}', 'qhzvnxwtrkdplmcoyaeb').replace('{name}', 'logs.all')
+  return {
+    operationId: id,
+    summary,
+    ...(key ? {} : { security: [] }),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    responses: { ...ok(result), ...(key ? problemResponses(example) : {}) },
+  }
 }
+
+/** Of `logs.all`, which these clients ask. */
+const projectParameters = ['sql', 'iso_timestamp_start', 'iso_timestamp_end'].map(name => ({
+  name,
+  in: 'query',
+  schema: text,
+}))
+
+const generalPaths = Object.fromEntries(
+  addresses.flatMap(address =>
+    address.operation ? [[address.path, { get: generalOperation(address, address.operation) }]] : [],
+  ),
+)
 
 /** Rows of a caller's own SQL have other columns than the endpoint's: POST, which sends nothing else, describes those. */
 function pathOf({ endpoint, columns }: Described): [path: string, item: object] {
-  const path = `/api/endpoints/query/${endpoint.name}`
+  const path = endpointPath.replace('{name}', endpoint.name)
   const operation = (rows: JsonSchema) => ({
     summary: endpoint.description,
     parameters: parametersOf(endpoint),

@@ -1,4 +1,4 @@
-/** The query function: which route, which method. */
+/** The query function: which address, which method. */
 import type { HttpFunction } from '@google-cloud/functions-framework'
 import type { Config } from '../../shared/config.ts'
 import { ApiError } from '../../shared/errors.ts'
@@ -6,31 +6,29 @@ import type { Log } from '../../shared/log.ts'
 import type { Services } from '../../shared/services.ts'
 import { version } from '../../shared/version.ts'
 import { readBody } from '../http/body.ts'
-import { type Call, type Exchange, httpFunction, type Route } from '../http/call.ts'
+import { addresses, finderOf, type Found, type Handler } from '../http/addresses.ts'
+import { type Call, type Exchange, httpFunction } from '../http/call.ts'
 import { allowOrigin, preflight } from '../http/cors.ts'
 import { mcp } from '../mcp/route.ts'
 import { nothingHere } from '../http/problem.ts'
+import { authenticate } from './access.ts'
 import { answer } from './answer.ts'
-import { explorerRoutes } from './explorer-files.ts'
+import { explorerHandlers } from './explorer-files.ts'
 import { listEndpoints } from './list.ts'
 import { describeApi } from './openapi.ts'
 import { describeTables } from './tables.ts'
 
-/** Each takes OPTIONS too. */
-const routes: Route[] = [
-  {
-    pattern: /^(?:\/api)?\/endpoints\/query\/([^/]+)\/?$/,
-    methods: { GET: answer, HEAD: answer, POST: answer },
-  },
-  { pattern: /^(?:\/api)?\/endpoints\/?$/, methods: { GET: listEndpoints, HEAD: listEndpoints } },
-  {
-    pattern: /^(?:\/api)?\/endpoints\/([^/]+)\/tables\/?$/,
-    methods: { GET: describeTables, HEAD: describeTables },
-  },
-  { pattern: /^\/mcp\/?$/, methods: { POST: mcp } },
-  { pattern: /^\/openapi\.json$/, methods: { GET: describeApi, HEAD: describeApi } },
-  { pattern: /^\/health\/?$/, methods: { GET: health, HEAD: health } },
-]
+type Handle = (call: Call) => Promise<void> | void
+
+const handlers: Record<Exclude<Handler, 'page' | 'file'>, Handle> = {
+  answer,
+  list: listEndpoints,
+  tables: describeTables,
+  none: listNone,
+  mcp,
+  openApi: describeApi,
+  health,
+}
 
 interface Dependencies {
   services: Services | Promise<Services>
@@ -40,15 +38,14 @@ interface Dependencies {
 
 /** The function that the framework calls for every request. */
 export function queryHandler({ services, config, log }: Dependencies): HttpFunction {
-  const all = [...routes, ...explorerRoutes(config)].map(({ pattern, methods }) => ({
-    pattern,
-    methods: { ...methods, OPTIONS: preflight },
-  }))
+  const all: Partial<Record<Handler, Handle>> = { ...handlers, ...explorerHandlers(config) }
+  const find = finderOf(addresses.filter(({ handler }) => all[handler]))
   const handle = async (exchange: Exchange) => {
     allowOrigin(exchange, config)
     await readBody(exchange.req)
-    const route = findRoute(all, exchange, config)
-    await route.handle({ ...exchange, name: route.name, services: await services, config })
+    const found = foundBy(find, exchange, config)
+    const act = exchange.req.method === 'OPTIONS' ? preflight : all[found.address.handler]!
+    await act({ ...exchange, ...found, services: await services, config })
   }
   return httpFunction(config, handle, (status, details) =>
     // A bug has frames, also where a protocol answers it with 200.
@@ -56,24 +53,25 @@ export function queryHandler({ services, config, log }: Dependencies): HttpFunct
   )
 }
 
-function findRoute(all: Route[], { req, path }: Exchange, { maxUrlBytes }: Config) {
+function foundBy(find: ReturnType<typeof finderOf>, { req, path }: Exchange, { maxUrlBytes }: Config): Found {
   if (Buffer.byteLength(req.originalUrl) > maxUrlBytes)
     throw new ApiError(
       'uri_too_long',
       `The path and query string may hold at most ${maxUrlBytes} bytes; send long SQL by POST.`,
     )
   assertReadable(path)
-  for (const { pattern, methods } of all) {
-    const match = pattern.exec(path)
-    if (!match) continue
-    const handle = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
-    if (handle) return { handle, name: decodeURIComponent(match[1] ?? '') }
-    const allowed = Object.keys(methods).join(', ')
-    throw new ApiError('method_not_allowed', `This address takes ${allowed}.`, {
-      headers: { Allow: allowed },
-    })
-  }
-  throw nothingHere()
+  const found = find(path)
+  if (!found) throw nothingHere()
+  const { address, name, ref } = found
+  const allowed = [
+    ...address.methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : method)),
+    'OPTIONS',
+  ]
+  if (allowed.includes(req.method))
+    return { address, name: decodeURIComponent(name), ref: ref && decodeURIComponent(ref) }
+  throw new ApiError('method_not_allowed', `This address takes ${allowed.join(', ')}.`, {
+    headers: { Allow: allowed.join(', ') },
+  })
 }
 
 function assertReadable(path: string): void {
@@ -84,6 +82,13 @@ function assertReadable(path: string): void {
   } catch {
     throw new ApiError('invalid_request', 'The path is not valid percent-encoded UTF-8.')
   }
+}
+
+/** What Logflare lists and there is none of here: an array, which its readers pass on with status 200. */
+async function listNone(call: Call): Promise<void> {
+  await authenticate(call)
+  call.res.setHeader('Cache-Control', 'no-store')
+  call.res.status(200).json([])
 }
 
 /** Whether the process serves, and which version of it; the store and the engine are not part of it. */

@@ -4,6 +4,7 @@ import { http } from '@google-cloud/functions-framework'
 import { getTestServer } from '@google-cloud/functions-framework/testing'
 import { loadConfig } from '../../../shared/config.ts'
 import { ApiError } from '../../../shared/errors.ts'
+import { addresses } from '../../http/addresses.ts'
 import { readBody } from '../../http/body.ts'
 import { httpFunction } from '../../http/call.ts'
 import type { TestService } from '../../testing/service.ts'
@@ -26,7 +27,17 @@ export async function serveRoute(
       if (req.method !== 'POST') throw new ApiError('method_not_allowed', 'This address takes POST.')
       if (req.body === undefined) await readBody(req) // else the framework has, where nothing here has patched it
       req.headers['x-api-key'] = key
-      return mcp({ ...exchange, name: '', services, config }, async () => answerMessage)
+      return mcp(
+        {
+          ...exchange,
+          address: addresses.find(({ path }) => path === '/mcp')!,
+          name: '',
+          ref: null,
+          services,
+          config,
+        },
+        async () => answerMessage,
+      )
     },
     () => {},
   )

@@ -1,0 +1,155 @@
+/**
+ * Every address of the query function. Requests are routed by this table (`../query/routes.ts`), and the OpenAPI document is made
+ * of it (`../query/openapi.ts`). Each has the forms that Logflare and hosted Supabase have for it:
+ * `infra/docs/moving-in.md`, "Callers".
+ */
+
+/** The handlers, by the name that the table has for them. */
+export type Handler = 'answer' | 'list' | 'tables' | 'none' | 'mcp' | 'openApi' | 'health' | 'page' | 'file'
+
+export interface Address {
+  /** `{name}` and `{ref}` stand for a segment each. A slash may follow. */
+  path: string
+  /** Other paths for the same. */
+  also?: string[]
+  /** GET brings HEAD, and each address takes OPTIONS. */
+  methods: ('GET' | 'POST')[]
+  handler: Handler
+  /** Whether it takes an API key. */
+  key: boolean
+  /** Whether times that a call leaves out are those of hosted Supabase (`../query/hosted.ts`). */
+  hosted?: true
+  /** How the OpenAPI document tells it; absent for what it tells otherwise, or not. */
+  operation?: { id: string; summary: string; result: string }
+}
+
+/** Endpoints are in the OpenAPI document by this path, each with its name. */
+export const endpointPath = '/api/endpoints/query/{name}'
+
+export const addresses: Address[] = [
+  {
+    path: endpointPath,
+    also: ['/endpoints/query/{name}', '/api/endpoints/query/name/{name}'],
+    methods: ['GET', 'POST'],
+    handler: 'answer',
+    key: true,
+  },
+  {
+    path: '/v1/projects/{ref}/analytics/endpoints/{name}',
+    also: ['/v0/projects/{ref}/analytics/endpoints/{name}'],
+    methods: ['GET', 'POST'],
+    handler: 'answer',
+    key: true,
+    hosted: true,
+    operation: {
+      id: 'projectLogs',
+      summary: 'The same of one project, as Supabase’s Management API has it: without times the last minute',
+      result: 'The rows',
+    },
+  },
+  {
+    path: '/platform/projects/{ref}/analytics/endpoints/{name}',
+    methods: ['GET', 'POST'],
+    handler: 'answer',
+    key: true,
+    operation: {
+      id: 'platformLogs',
+      summary: 'The same of one project, as Supabase’s Studio asks for it',
+      result: 'The rows',
+    },
+  },
+  {
+    path: '/api/endpoints',
+    also: ['/endpoints'],
+    methods: ['GET'],
+    handler: 'list',
+    key: true,
+    operation: { id: 'listEndpoints', summary: 'The endpoints that the key may call', result: 'By name' },
+  },
+  {
+    path: '/api/endpoints/{name}/tables',
+    also: ['/endpoints/{name}/tables'],
+    methods: ['GET'],
+    handler: 'tables',
+    key: true,
+    operation: {
+      id: 'listTables',
+      summary: 'The tables and columns that a caller’s own SQL may read',
+      result: 'In the order of the definition',
+    },
+  },
+  // What Logflare manages there, and Studio's page of log drains lists.
+  ...['/api/backends', '/api/sources', '/api/rules'].map((path): Address => ({
+    path,
+    methods: ['GET'],
+    handler: 'none',
+    key: true,
+  })),
+  { path: '/mcp', methods: ['POST'], handler: 'mcp', key: true },
+  { path: '/openapi.json', methods: ['GET'], handler: 'openApi', key: false },
+  {
+    path: '/health',
+    methods: ['GET'],
+    handler: 'health',
+    key: false,
+    operation: { id: 'health', summary: 'Whether the process serves, and its version', result: 'It does' },
+  },
+  { path: '/', methods: ['GET'], handler: 'page', key: false },
+  { path: '/explorer/{name}', methods: ['GET'], handler: 'file', key: false },
+]
+
+/** Before any path: where the gateway of a self-hosted Supabase has Logflare. */
+export const gatewayPath = '/analytics/v1'
+
+/** A path's address, with the segments that it captures, as they were sent. */
+export interface Found {
+  address: Address
+  name: string
+  /** Of a project; `null` where the address has none. */
+  ref: string | null
+}
+
+/** What may follow the same beginning of a path, by segment; under the empty text what is captured. */
+interface Fork {
+  next: Map<string, Fork>
+  end: Address | null
+}
+
+/** Finds the address of a path in a step for each of its segments, however many addresses there are. */
+export function finderOf(all: Address[]): (path: string) => Found | null {
+  const root: Fork = { next: new Map(), end: null }
+  for (const address of all)
+    for (const path of [address.path, ...(address.also ?? [])])
+      segmentsOf(path).reduce(behind, root).end = address
+  return path => {
+    const values: string[] = []
+    const own = path.startsWith(`${gatewayPath}/`) ? path.slice(gatewayPath.length) : path
+    const address = follow(root, segmentsOf(own), 0, values)
+    return address && { address, name: values.at(-1) ?? '', ref: values.at(-2) ?? null }
+  }
+}
+
+function segmentsOf(path: string): string[] {
+  return path === '/' ? [] : (path.endsWith('/') ? path.slice(1, -1) : path.slice(1)).split('/')
+}
+
+function behind({ next }: Fork, segment: string): Fork {
+  const key = segment.startsWith('{') ? '' : segment
+  const fork = next.get(key) ?? { next: new Map(), end: null }
+  next.set(key, fork)
+  return fork
+}
+
+/** A segment that is in the table goes before one that is captured. */
+function follow({ next, end }: Fork, segments: string[], at: number, values: string[]): Address | null {
+  if (at === segments.length) return end
+  const segment = segments[at]!
+  if (segment === '') return null
+  const [literal, captured] = [next.get(segment), next.get('')]
+  const found = literal ? follow(literal, segments, at + 1, values) : null
+  if (found || !captured) return found
+  values[values.length] = segment
+  const address = follow(captured, segments, at + 1, values)
+  if (!address) values.pop()
+  return address
+}
