@@ -46,7 +46,14 @@ export interface Problem {
   column?: number
   /** The endpoint that failed, where the one that was called reads its rows. */
   endpoint?: string
+  /** Tables that may be read, where another was named; apart from the text, in which clients look for the one that is missing. */
+  tables?: string[]
   detail: string
+}
+
+/** The tables of a problem in words. */
+export function tablesText({ tables = [] }: Problem): string {
+  return tables.length > 0 ? `The query may read ${tables.join(', ')}.` : ''
 }
 
 interface ErrorOptions {

@@ -1,5 +1,5 @@
 /** The results of a run: facts about the answer and its rows as a chart or a table, or a failure. */
-import type { Problem } from '../../shared/errors.ts'
+import { type Problem, tablesText } from '../../shared/errors.ts'
 import { spreadsheet } from '../query/csv.ts'
 import { millisOf } from '../query/times.ts'
 import { copyButton } from './copy.ts'
@@ -224,10 +224,12 @@ export function failure({ problem, retryAfter }: ServiceError, left: Problem[]):
 }
 
 /** The place and detail that a problem adds to the text above it. */
-function placed({ parameter, header, line, column, detail }: Problem, said: string): string {
+function placed(problem: Problem, said: string): string {
+  const { parameter, header, line, column, detail } = problem
   const place = line === undefined ? '' : `Line ${line}, column ${column}`
-  if (said.includes(detail)) return place && `${place}.`
-  return `${[place, parameter ?? header, detail].filter(Boolean).join(': ')}.`
+  const more = said.includes(detail) ? [place] : [place, parameter ?? header, detail]
+  const text = more.filter(Boolean).join(': ')
+  return [text && `${text}.`, tablesText(problem)].filter(Boolean).join(' ')
 }
 
 const advice: Partial<Record<string, string>> = {

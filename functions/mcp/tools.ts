@@ -5,7 +5,7 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { someOf, takes } from '../../shared/endpoints/parameters.ts'
 import { assertSingleValues, queryText } from '../../shared/endpoints/query-string.ts'
 import { fieldName } from '../../shared/engines/values.ts'
-import { ApiError } from '../../shared/errors.ts'
+import { ApiError, tablesText } from '../../shared/errors.ts'
 import { type Caller, mayCall } from '../../shared/keys/authenticate.ts'
 import { sha256, withoutKeys } from '../../shared/keys/key-text.ts'
 import { Timing } from '../../shared/timing.ts'
@@ -252,11 +252,13 @@ function withNote(result: CallToolResult, ignored: string[], { parameters }: End
 /** The message, with the places that it does not say itself. */
 function errorText({ message, problems, headers }: ApiError): string {
   const lines = [message]
-  for (const { parameter, line, column, detail } of problems) {
+  for (const problem of problems) {
+    const { parameter, line, column, detail } = problem
     const at = line === undefined ? (parameter ?? '') : `line ${line}, column ${column}`
     const place = at ? `${at}: ${detail}` : detail
     if (lettersOf(place).endsWith(lettersOf(message))) lines[0] = place
     else if (!lettersOf(message).includes(lettersOf(place))) lines.push(place)
+    if (problem.tables) lines.push(tablesText(problem))
   }
   if (headers['Retry-After']) lines.push(`Try again after ${headers['Retry-After']} s.`)
   return briefly(withoutKeys(lines.join('\n')))

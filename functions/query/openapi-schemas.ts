@@ -90,9 +90,15 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
   unauthenticated: { detail: 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.' },
   forbidden_origin: { detail: 'Pages of this origin may not call: CORS_ORIGIN names the one that may.' },
   sandbox_violation: {
-    detail: '"edge_logs" is not a table of this endpoint. The query may read requests.',
+    detail: '"edge_logs" is not a table of this endpoint.',
     problems: [
-      { parameter: 'sql', line: 1, column: 18, detail: '"edge_logs" is not a table of this endpoint' },
+      {
+        parameter: 'sql',
+        line: 1,
+        column: 18,
+        tables: ['requests'],
+        detail: '"edge_logs" is not a table of this endpoint',
+      },
     ],
   },
   pinned_parameter: {
@@ -149,6 +155,7 @@ export const problemSchema: JsonSchema = {
           line: position,
           column: position,
           endpoint: text,
+          tables: { type: 'array', items: text },
           detail: text,
         },
       },

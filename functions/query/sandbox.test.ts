@@ -142,8 +142,8 @@ describe('a refusal', () => {
       'select id from edge_logs\nunion all select id from `cloudflare.logs.prod`',
     )
     expect([status, body.code]).toEqual([403, 'sandbox_violation'])
-    expect(body.errors).toMatchObject([{ parameter: 'sql', line: 2, column: 26 }])
-    expect(body.detail).toMatch(/edge_logs, postgres_logs/)
+    const tables = expect.arrayContaining(['edge_logs', 'postgres_logs'])
+    expect(body.errors).toMatchObject([{ parameter: 'sql', line: 2, column: 26, tables }])
   })
 
   test('of columns with one name is the caller’s', async () => {

@@ -18,7 +18,7 @@ import type {
 import { children, descendants } from '../sql/walk.ts'
 import { netFunctions, plainFunctions, whyClosed } from './allowed-functions.ts'
 import type { Columns } from './shapes.ts'
-import { functionInstead, isSingleTable, tableInstead } from './other-dialects.ts'
+import { functionInstead, isSingleTable, tableInstead, tableMeant } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {
@@ -33,8 +33,8 @@ export class Violation extends Error {
   override readonly name = 'Violation'
   readonly at: number
   readonly code: 'sandbox_violation' | 'invalid_query'
-  /** Whether the tables that the query may read help its author. */
-  offersTables = false
+  /** Where the query names no table of the endpoint: the one that it may mean, as its tables help its author. */
+  unknownTable: { near: string } | null = null
 
   constructor(message: string, at: number, code: Violation['code'] = 'sandbox_violation') {
     super(message)
@@ -169,18 +169,18 @@ class Walk {
     const key = name && fields.length === 0 && plainName.test(name.name) ? nameKey(name.name) : null
     const own = key !== null && scope.has(key)
     if (key === null || !(own || this.offer.tables.has(key))) {
+      const offered = [...this.offer.tables.values()]
+      const names = path.map(part => part.name)
+      const tables = [...scope, ...offered.map(table => table.name)]
+      const columns = offered.flatMap(({ columns }) =>
+        'unknown' in columns ? [] : columns.map(({ name }) => name),
+      )
       const hint =
         key !== null && this.own.has(key)
           ? ': a WITH of the query has this name, but not in sight of this place: write it before all that read it, or begin with WITH RECURSIVE'
-          : tableInstead(
-              path.map(part => part.name),
-              [...scope, ...[...this.offer.tables.values()].map(table => table.name)],
-              [...this.offer.tables.values()].flatMap(({ columns }) =>
-                'unknown' in columns ? [] : columns.map(({ name }) => name),
-              ),
-            )
+          : tableInstead(names, tables, columns)
       const violation = new Violation(`${shown(...path)} is not a table of this endpoint${hint}`, at)
-      violation.offersTables = true
+      violation.unknownTable = { near: hint === '' ? tableMeant(names, tables) : '' }
       throw violation
     }
     if (offset) throw new Violation('WITH OFFSET goes with UNNEST', offset.at, 'invalid_query')

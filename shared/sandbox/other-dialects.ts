@@ -170,7 +170,7 @@ export const ofClickHouse =
 const catalogues = /^(information_schema|pg_catalog|sys|system)$|^(pg_|sqlite_)|^INFORMATION_SCHEMA$/i
 
 /**
- * What to write for a name that is no table, to follow the words that say so; empty where nothing is near.
+ * What to write for a name that is no table, to follow the words that say so; empty where nothing is known of it.
  * @param tables names of the tables that the query may read
  * @param columns names of their columns
  */
@@ -183,6 +183,12 @@ export function tableInstead(path: string[], tables: string[], columns: string[]
     return `: write ${last} alone`
   if (columns.some(column => nameKey(column) === nameKey(path[0]!)))
     return `: the array of a row is read with UNNEST, as in FROM logs AS t, UNNEST(t.${path[0]!}) AS m`
+  return ''
+}
+
+/** The table that a name may mean, to follow the words that say that it is none; empty where none is near. */
+export function tableMeant(path: string[], tables: string[]): string {
+  const last = path.at(-1)!
   const near =
     nearestName(last, tables) ?? tables.find(table => nameKey(table).startsWith(`${nameKey(last)}_`))
   return near === undefined ? '' : `; did you mean ${near}?`

@@ -127,17 +127,14 @@ function checkCaller(
     return used
   } catch (error) {
     if (!(error instanceof Violation)) throw error
-    const offer = error.offersTables ? ` ${offerOf(tables)}` : ''
-    throw new ApiError(error.code, sentence(error.message) + offer, {
-      problems: [{ parameter: 'sql', ...placeOf(sql, error.at), detail: error.message }],
+    const offer = error.unknownTable ? { tables: [...tables.byKey.values()].map(({ name }) => name) } : {}
+    // The message names no table but the one that is missing: `infra/docs/moving-in.md`, "Callers".
+    const detail = error.message + (error.unknownTable?.near ?? '')
+    throw new ApiError(error.code, sentence(error.message), {
+      problems: [{ parameter: 'sql', ...placeOf(sql, error.at), ...offer, detail }],
       cause: error,
     })
   }
-}
-
-function offerOf({ byKey }: EndpointTables): string {
-  const names = [...byKey.values()].map(({ name }) => name)
-  return names.length > 0 ? `The query may read ${names.join(', ')}.` : 'The query may read no table.'
 }
 
 function sentence(text: string): string {

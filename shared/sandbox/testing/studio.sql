@@ -871,3 +871,70 @@ SELECT dimension, value, count FROM `log_type_count`
 UNION ALL
 SELECT dimension, value, count FROM host_count
 ;
+
+-- Self-hosted: the health of services on the home page, in one query over all of them
+with service_events as (
+  select
+    timestamp_trunc(el.timestamp, hour) as timestamp,
+    'edge_logs' as source,
+    countif(response.status_code >= 500) as error,
+    countif(response.status_code between 400 and 499) as warning,
+    countif(response.status_code < 400) as ok,
+    count(el.id) as total
+  from edge_logs as el
+  cross join unnest(el.metadata) as m
+  cross join unnest(m.request) as request
+  cross join unnest(m.response) as response
+  where el.timestamp >= timestamp('2026-01-31T00:00:00.000Z')
+    and el.timestamp <= timestamp('2026-01-31T12:00:00.000Z')
+    and request.path not like '%/rest/%'
+  group by timestamp
+
+  union all
+
+  select
+    timestamp_trunc(pgl.timestamp, hour) as timestamp,
+    'postgres_logs' as source,
+    countif(parsed.error_severity in ('ERROR', 'FATAL', 'PANIC')) as error,
+    countif(parsed.error_severity in ('WARNING', 'NOTICE')) as warning,
+    countif(parsed.error_severity is null or parsed.error_severity not in ('ERROR', 'FATAL', 'PANIC', 'WARNING', 'NOTICE')) as ok,
+    count(pgl.id) as total
+  from postgres_logs as pgl
+  cross join unnest(pgl.metadata) as m
+  cross join unnest(m.parsed) as parsed
+  where pgl.timestamp >= timestamp('2026-01-31T00:00:00.000Z')
+    and pgl.timestamp <= timestamp('2026-01-31T12:00:00.000Z')
+  group by timestamp
+
+  union all
+
+  select timestamp_trunc(timestamp, hour) as timestamp, 'auth_logs' as source, 0 as error, 0 as warning, count(id) as ok, count(id) as total
+  from auth_logs
+  where timestamp >= timestamp('2026-01-31T00:00:00.000Z') and timestamp <= timestamp('2026-01-31T12:00:00.000Z')
+  group by timestamp
+)
+select
+  timestamp,
+  struct(
+    sum(if(source = 'postgres_logs', ok, 0)) as ok,
+    sum(if(source = 'postgres_logs', warning, 0)) as warning,
+    sum(if(source = 'postgres_logs', error, 0)) as error,
+    sum(if(source = 'postgres_logs', total, 0)) as total
+  ) as postgres_logs,
+  struct(
+    sum(if(source = 'auth_logs', ok, 0)) as ok,
+    sum(if(source = 'auth_logs', warning, 0)) as warning,
+    sum(if(source = 'auth_logs', error, 0)) as error,
+    sum(if(source = 'auth_logs', total, 0)) as total
+  ) as auth_logs,
+  struct(
+    sum(if(source = 'edge_logs', ok, 0)) as ok,
+    sum(if(source = 'edge_logs', warning, 0)) as warning,
+    sum(if(source = 'edge_logs', error, 0)) as error,
+    sum(if(source = 'edge_logs', total, 0)) as total
+  ) as edge_logs,
+  struct(0 as ok, 0 as warning, 0 as error, 0 as total) as supavisor_logs,
+  struct(0 as ok, 0 as warning, 0 as error, 0 as total) as etl_replication_logs
+from service_events
+group by timestamp
+order by timestamp asc;
