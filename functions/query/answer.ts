@@ -9,7 +9,7 @@ import { EngineError, type RunCost, type Statement } from '../../shared/engines/
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
 import { type Parameters, takes } from '../../shared/endpoints/parameters.ts'
-import { assertSingleValues, readSingle, withBody } from '../../shared/endpoints/query-string.ts'
+import { assertSingleValues, readSql, withBody } from '../../shared/endpoints/query-string.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { Timing } from '../../shared/timing.ts'
 import { type Call, goneSignal } from '../http/call.ts'
@@ -33,7 +33,7 @@ export async function answer(call: Call): Promise<void> {
   assertSingleValues(req.body, name => takes(endpoint, name))
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
-  const callerSql = readSingle(query, 'sql')
+  const callerSql = readSql(query, name => Object.hasOwn(endpoint.parameters, name))
   notes.sql = callerSql !== null
   const bypass = wantsBypass(call, caller)
   const gone = () => goneSignal(call.res)

@@ -66,10 +66,16 @@ const ignored = {
   description: 'Parameters that were sent and are not declared; absent where there are none',
 }
 
+const didYouMean = {
+  type: 'object',
+  additionalProperties: text,
+  description: 'Of those, such as are near a declared parameter, with its name; absent where there are none',
+}
+
 /** The marks are those of an endpoint with pages. */
 export const metaSchema: JsonSchema = {
   ...meta,
-  properties: { ...(meta['properties'] as JsonSchema), ...marks, ignored },
+  properties: { ...(meta['properties'] as JsonSchema), ...marks, ignored, didYouMean },
 }
 
 /** Examples; `openapi.test.ts` reproduces those that need neither a failing engine nor a limit. */

@@ -279,6 +279,44 @@ describe('parameters that are wrong', () => {
     })
   })
 
+  test.each([
+    ['lql', 's:edge_logs', 'lql is Logflare’s own query language, which is not spoken here'],
+    ['pg_sql', 'select 1', 'pg_sql is PostgreSQL’s SQL, which is not spoken here'],
+    ['ch_sql', 'select 1', 'ch_sql is ClickHouse’s SQL, which is not spoken here'],
+  ])('with a query in %s are refused, as the rows would not be those asked for', async (name, sql, words) => {
+    for (const endpoint of ['logs.all', 'service.usage']) {
+      const address = `/api/endpoints/query/${endpoint}?project=${project}&${name}=`
+      const refused = await service.fetch(address + encodeURIComponent(sql))
+      expect([refused.status, ((await refused.json()) as { message: string }).message]).toEqual([
+        400,
+        `${words}: send GoogleSQL, BigQuery’s, as sql`,
+      ])
+      expect((await service.fetch(address)).status).toBe(200)
+    }
+  })
+
+  test('bq_sql and sql are the same, and come alone', async () => {
+    const address = `/api/endpoints/query/logs.all?project=${project}`
+    const response = await service.fetch(`${address}&bq_sql=select+1+as+a`)
+    expect(await response.json()).toMatchObject({ result: [{ a: 1 }] })
+    expect((await service.fetch(`${address}&bq_sql=select+1+as+a&sql=select+1+as+a`)).status).toBe(400)
+    const usage = `/api/endpoints/query/service.usage?bq_sql=select+1`
+    expect((await (await service.fetch(usage)).json()) as object).toMatchObject({ code: 'sandbox_disabled' })
+  })
+
+  test('that are near an optional one are said to be, where that was not sent', async () => {
+    const address = `/api/endpoints/query/logs.all?project=${project}&iso_timestamp_strat=2026-01-31T00:00:00Z`
+    const { meta } = (await (await service.fetch(address)).json()) as { meta: object }
+    expect(meta).toMatchObject({
+      ignored: ['iso_timestamp_strat'],
+      didYouMean: { iso_timestamp_strat: 'iso_timestamp_start' },
+    })
+    const both = (await (await service.fetch(`${address}&iso_timestamp_start=-1h`)).json()) as {
+      meta: object
+    }
+    expect(both.meta).not.toHaveProperty('didYouMean')
+  })
+
   test('that are not declared are ignored, and a header and meta name them', async () => {
     const ask = (query: string, headers = {}) =>
       service.fetch(`${logs}?project=${project}${query}`, {

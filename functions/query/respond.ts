@@ -73,8 +73,10 @@ function bodyOf({ res, services }: Call, response: Response, encoding: Encoding)
 }
 
 /** What `meta` says of the call itself, as JSON; empty where that is nothing. */
-function notedIn({ format, parameters: { undeclared } }: Response): string {
-  return undeclared.length === 0 || format.write ? '' : `,"ignored":${JSON.stringify(someOf(undeclared))}`
+function notedIn({ format, parameters: { undeclared, misspelt } }: Response): string {
+  if (undeclared.length === 0 || format.write) return ''
+  const meant = Object.keys(misspelt).length > 0 ? { didYouMean: misspelt } : {}
+  return `,${JSON.stringify({ ignored: someOf(undeclared), ...meant }).slice(1, -1)}`
 }
 
 /** The stored body is a function of the rows alone, so a copy gets the note, at the end of its `meta`. */

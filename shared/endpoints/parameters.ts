@@ -31,6 +31,8 @@ export interface Parameters {
   undeclared: string[]
   /** Of those, for a header: plain names only, ten at most. */
   ignored: string[]
+  /** Of those, such as are near a declared one that was not sent, with its name. */
+  misspelt: Record<string, string>
 }
 
 /** Longer strings are refused where the definition says nothing else. */
@@ -78,6 +80,10 @@ export function readParameters(
     resolved,
     undeclared,
     ignored: undeclared.filter(name => /^[A-Za-z0-9_.-]+$/.test(name)).slice(0, 10),
+    misspelt: misspeltIn(
+      undeclared,
+      Object.keys(endpoint.parameters).filter(name => !sent.get(name)),
+    ),
   }
 }
 
@@ -233,9 +239,14 @@ function notIso(text: string): string {
   return `must be an ISO 8601 time such as 2026-01-31T12:00:00Z, or a relative one such as -1h${hint}`
 }
 
+function misspeltIn(undeclared: string[], declared: string[]): Record<string, string> {
+  const near = undeclared.slice(0, maxNames).map(name => [name, nearestName(name, declared)])
+  return Object.fromEntries(near.filter(([, meant]) => meant !== null))
+}
+
 function missing(name: string, definition: ParameterDefinition, undeclared: string[]): string {
   const choices = definition.enum ? `: one of ${definition.enum.join(', ')}` : ''
-  const misspelt = undeclared.slice(0, maxNames).find(each => nearestName(each, [name]) !== null)
+  const [misspelt] = Object.keys(misspeltIn(undeclared, [name]))
   const hint = misspelt === undefined ? '' : `; ${misspelt} was ignored: did you mean ${name}?`
   return `is required and must not be empty${choices}${hint}`
 }

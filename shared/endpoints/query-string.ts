@@ -16,8 +16,15 @@ export const booleans: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ])
 
-/** Parameters of every endpoint, which none may declare. */
-export const reservedNames = new Set(['sql', 'format'])
+/** Parameters of every endpoint, which none may declare. Logflare calls GoogleSQL `bq_sql`, too. */
+export const reservedNames = new Set(['sql', 'bq_sql', 'format'])
+
+/** Parameters in which Logflare takes a query in another dialect, with its name. */
+const otherDialects = {
+  lql: 'Logflare’s own query language',
+  pg_sql: 'PostgreSQL’s SQL',
+  ch_sql: 'ClickHouse’s SQL',
+}
 
 /** Each step of a request reads the same text. */
 let last: { query: string; pairs: readonly Pair[] } = { query: '', pairs: [] }
@@ -98,12 +105,35 @@ function decode(text: string): string | null {
 }
 
 /**
+ * The query that a caller sends, `null` where there is none. One in another dialect is refused: without it the caller would get all
+ * rows for those that it asks for.
+ * @param isDeclared whether the endpoint has a parameter of this name
+ * @throws ApiError `invalid_parameter`
+ */
+export function readSql(query: string, isDeclared: (name: string) => boolean): string | null {
+  const other = Object.entries(otherDialects).find(
+    ([name]) => !isDeclared(name) && splitQuery(query).some(pair => pair.name === name && pair.value !== ''),
+  )
+  if (other) {
+    const detail = `is ${other[1]}, which is not spoken here: send GoogleSQL, BigQuery’s, as sql`
+    throw ApiError.of('invalid_parameter', { parameter: other[0], detail })
+  }
+  const [sql, same] = [readSingle(query, 'sql'), readSingle(query, 'bq_sql')]
+  if (sql !== null && same !== null)
+    throw ApiError.of('invalid_parameter', {
+      parameter: 'bq_sql',
+      detail: 'is the same as sql: send one of the two',
+    })
+  return sql ?? same
+}
+
+/**
  * The decoded value of one parameter, `null` where it is absent or empty.
  * @throws ApiError `invalid_parameter` where it occurs twice or is not UTF-8
  */
 export function readSingle(
   query: string,
-  name: 'sql' | 'format' | 'endpoint' | 'cursor' | 'follow',
+  name: 'sql' | 'bq_sql' | 'format' | 'endpoint' | 'cursor' | 'follow',
 ): string | null {
   const found = splitQuery(query).filter(pair => pair.name === name)
   if (found.length > 1) throw ApiError.of('invalid_parameter', { parameter: name, detail: repeated })

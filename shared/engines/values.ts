@@ -2,6 +2,10 @@
 import type { ArrayType, SqlType, StructType } from '../sql/types.ts'
 import { EngineError, type Row, type Value } from './engine.ts'
 
+/** What to write for a time of an answer in SQL. */
+export const timestampOfInteger =
+  'TIMESTAMP_MICROS(x) for 16 digits, as answers have times, TIMESTAMP_MILLIS(x) for 13 and TIMESTAMP_SECONDS(x) for 10'
+
 /** The name of a struct's field; GoogleSQL allows none, and BigQuery then writes `_field_1`, `_field_2`, ... */
 export function fieldName(name: string | null, at: number): string {
   return name ?? `_field_${at + 1}`

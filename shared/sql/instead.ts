@@ -120,7 +120,12 @@ const types: ReadonlyMap<string, string> = new Map([
   ['BLOB', 'BYTES'],
 ])
 
-/** The type of GoogleSQL for one of another dialect, or for a misspelt one. */
+/** The type of GoogleSQL for one of another dialect, by its name in capitals. */
+export function typeOfDialect(name: string): string | null {
+  return types.get(name) ?? null
+}
+
+/** The same, also for a misspelt one. */
 export function typeInstead(name: string, known: Iterable<string>): string | null {
   return types.get(name) ?? nearestName(name, known)
 }

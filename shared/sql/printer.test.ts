@@ -146,6 +146,11 @@ describe('one text stands for', () => {
     ['an alias with and without AS', 'select 1 a from t b', 'SELECT 1 AS a FROM t AS b'],
     ['a type and its alias', 'select cast(a as integer)', 'SELECT CAST(a AS INT64)'],
     ['a cast to text of PostgreSQL', "select a[0]::text || 'b'", "SELECT CAST(a[0] AS STRING) || 'b'"],
+    [
+      'its cast to any type',
+      'select a::date > b() - @c::int8',
+      'SELECT CAST(a AS DATE) > b() - CAST(@c AS INT64)',
+    ],
     ['an end with and without ;', 'select 1;', 'SELECT 1'],
     ['a chained call', 'select (a).lower().substr(1)', 'SELECT substr(lower(a), 1)'],
     ['a chained call with clauses', 'select (a).array_agg(order by b)', 'SELECT array_agg(a ORDER BY b)'],

@@ -76,7 +76,7 @@ const unsupported: Refused[] = [
   ["select collate(a, 'und:ci')", 'COLLATE is not supported', '1:8'],
   ["select a ilike 'x' from t", 'ILIKE is not supported: write LOWER(x) LIKE', '1:10'],
   ["select 1 from t where a ilike 'x'", 'ILIKE is not supported: write LOWER(x) LIKE', '1:25'],
-  ['select a::int8 from t', 'casts with :: are not supported: write CAST(x AS type)', '1:9'],
+  ['select a::money from t', 'there is money where a type should be, such as STRING or INT64', '1:11'],
   ['select a: :text from t', 'a parameter is written @name, and a cast CAST(x AS type)', '1:9'],
   ['select a like any (select b from t)', 'LIKE ANY takes no subquery: write EXISTS', '1:19'],
   ['select a not like all (select b from t)', 'LIKE ALL takes no subquery', '1:23'],

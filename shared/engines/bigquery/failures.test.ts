@@ -116,6 +116,12 @@ describe('a message', () => {
     expect(field).toBe('The record has no field x')
   })
 
+  test('about a time of an answer in SQL says what to write', () => {
+    const words = 'No matching signature for operator >= for argument types: TIMESTAMP, INT64'
+    const { message } = rejection(`${words}\n  Signature: T1 >= T1 ${at('pth')}`, sent)
+    expect(message).toMatch(`${words}; for the INT64 write TIMESTAMP_MICROS(x) for 16 digits`)
+  })
+
   test.each([
     'Table acme.warehouse.cloudflare_logs_prod has no column pth',
     'Unrecognized name: warehouse',

@@ -7,6 +7,7 @@ import { type Place, SqlError } from '../../sql/error.ts'
 import { placeInOther } from '../../sql/places.ts'
 import { located } from '../culprits.ts'
 import { EngineError, type EngineErrorReason } from '../engine.ts'
+import { timestampOfInteger } from '../values.ts'
 import type { ErrorProto } from './client.ts'
 import type { SentStatement } from './statement.ts'
 
@@ -266,13 +267,18 @@ const aboutValues: [pattern: RegExp, message: string][] = [
   ],
 ]
 
-/** Objects in the logs are arrays of one record, and their types are too long to show. */
-const aboutFields: [RegExp, string][] = [
+/** Errors about types, in words that say what to write. Objects in the logs are arrays of one record, whose types are too long to show. */
+const aboutTypes: [RegExp, string][] = [
   [
     /^Cannot access field (\S+) on a value with type ARRAY<.*$/s,
     'An array of records has no field $1: add CROSS JOIN UNNEST(...) AS x with the array to FROM, and write x.$1',
   ],
   [/^Field name (\S+) does not exist in STRUCT<.*$/s, 'The record has no field $1'],
+  // A time of an answer, in SQL.
+  [
+    /^(No matching signature for operator \S+ for argument types: (?:TIMESTAMP, INT64|INT64, TIMESTAMP)\b).*$/s,
+    `$1; for the INT64 write ${timestampOfInteger}`,
+  ],
 ]
 
 /** Messages that name resources. */
@@ -285,7 +291,7 @@ const aboutResources =
  */
 export function rejection(message: string, sent: SentStatement): Wording {
   const { text, place } = parted(message, sent)
-  const known = [...aboutValues, ...aboutFields].find(([pattern]) => pattern.test(text))
+  const known = [...aboutValues, ...aboutTypes].find(([pattern]) => pattern.test(text))
   if (known) return { message: replacement(text, known), place }
   if (!place) return { message: 'A function refuses a value that it is given', place }
   // An error with a place is about the text: names and types, not values.

@@ -2,7 +2,7 @@
 import type { SqlError } from '../../../sql/error.ts'
 import type { Node } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
-import { briefTypeName } from '../../values.ts'
+import { briefTypeName, timestampOfInteger } from '../../values.ts'
 import type { Context, Typed } from './context.ts'
 
 /**
@@ -130,7 +130,7 @@ const conversions: Record<string, string> = {
   'DATETIME>TIMESTAMP': 'TIMESTAMP(x)',
   'TIMESTAMP>DATE': 'DATE(x)',
   'TIMESTAMP>DATETIME': 'DATETIME(x)',
-  'INT64>TIMESTAMP': 'TIMESTAMP_SECONDS(x), TIMESTAMP_MILLIS(x) or TIMESTAMP_MICROS(x)',
+  'INT64>TIMESTAMP': timestampOfInteger,
   'INT64>INTERVAL': 'INTERVAL x SECOND, or another part',
   'JSON>STRING': 'JSON_VALUE(x)',
   'JSON>INT64': 'LAX_INT64(x)',

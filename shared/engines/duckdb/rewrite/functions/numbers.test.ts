@@ -129,7 +129,7 @@ describeFunctions('numbers, conditions and operators', {
       `'1' = 1`,
       'No matching signature for operator = for argument types: STRING, INT64; all values need one type; for the STRING write SAFE_CAST(x AS INT64)',
     ],
-    [`CURRENT_TIMESTAMP() > 5`, 'for the INT64 write TIMESTAMP_SECONDS(x), TIMESTAMP_MILLIS(x) or'],
+    [`CURRENT_TIMESTAMP() > 5`, 'for the INT64 write TIMESTAMP_MICROS(x) for 16 digits'],
     [`CURRENT_TIMESTAMP() - 5`, 'or TIMESTAMP - INTERVAL; for the INT64 write INTERVAL x SECOND'],
     [`-'a'`, 'it takes - NUMBER; for the STRING write SAFE_CAST(x AS FLOAT64)'],
     [`['a'] = 'a'`, 'for the ARRAY write TO_JSON_STRING(x), or its elements with UNNEST(x)'],
