@@ -11,6 +11,11 @@ export function allowOrigin({ res }: Exchange, { corsOrigin }: Config): void {
   if (corsOrigin !== '*') res.vary('Origin')
 }
 
+/** Lets a page at any origin read the answer. */
+export function allowAnyOrigin({ res }: Exchange): void {
+  res.common['Access-Control-Allow-Origin'] = '*'
+}
+
 /** Answers OPTIONS, which a browser sends before a request with headers of its own. */
 export function preflight({ res }: Exchange): void {
   res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, OPTIONS')

@@ -5,7 +5,14 @@ import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenti
 import { limitHeaders } from '../../shared/keys/limits.ts'
 import { nearestName } from '../../shared/sql/nearest.ts'
 import type { Call } from '../http/call.ts'
-import { versionFor } from './version.ts'
+import { allowAnyOrigin } from '../http/cors.ts'
+import { networkOf } from '../http/network.ts'
+import { namesVersion, versionFor } from './version.ts'
+
+interface Access {
+  caller: Caller
+  endpoint: Endpoint
+}
 
 /**
  * The endpoint that the call names, in the version that it asks for. The key comes first, so that a call without one learns
@@ -13,12 +20,48 @@ import { versionFor } from './version.ts'
  * guessed.
  * @throws ApiError `unauthenticated`, `rate_limited`, `not_found`, `invalid_parameter`
  */
-export async function accessEndpoint(call: Call): Promise<{ caller: Caller; endpoint: Endpoint }> {
+export async function accessEndpoint(call: Call): Promise<Access> {
+  const isRowsWithoutKey = call.address.handler === 'answer' && keyFromHeaders(call.req.headers) === undefined
+  const open = isRowsWithoutKey ? await accessPublic(call) : null
+  if (open) return open
   const caller = await authenticate(call)
   const endpoint = await call.services.endpoints.find(call.name)
   if (!endpoint || !mayCall(caller, endpoint.name)) throw await notCallable(call, caller)
   call.notes.endpoint = endpoint.name
   return { caller, endpoint: await versionFor(call, endpoint) }
+}
+
+/** Who sends no key. */
+const anyone: Caller = {
+  keyId: 'public',
+  name: 'public',
+  endpoints: [],
+  pins: {},
+  rights: [],
+  redacted: true,
+  limits: null,
+}
+
+/**
+ * A public endpoint, for a call without a key: in the version in force, which alone has to be harmless. `null` where the call
+ * names none.
+ * @throws ApiError `rate_limited`
+ */
+async function accessPublic(call: Call): Promise<Access | null> {
+  const { name, req, services, config, notes } = call
+  const endpoint = await services.endpoints.findPublic(name)
+  if (!endpoint || namesVersion(req.headers)) return null
+  Object.assign(notes, { key: anyone.keyId, endpoint: endpoint.name, version: endpoint.version })
+  allowAnyOrigin(call)
+  const limits = { callsPerMinute: endpoint.publicCallsPerMinute!, bytesPerDay: null }
+  const keyId = `${anyone.keyId} ${endpoint.id} ${networkOf(req, config.service !== null)}`
+  services.callLimits.count({ keyId, limits }, 'This endpoint without an API key')
+  return { caller: anyone, endpoint }
+}
+
+/** Lets a page of any origin ask first whether it may call a public endpoint. */
+export async function openToPages(call: Call): Promise<void> {
+  if (call.config.corsOrigin !== '*' && (await call.services.endpoints.findPublic(call.name))) allowAnyOrigin(call)
 }
 
 /** Of the names that are near, those alone that the key may call say anything. */

@@ -1,4 +1,5 @@
 /** `GET /openapi.json`: an OpenAPI 3.1 document of the endpoints that a key may call. */
+import { columnsWithJsonText } from '../../shared/answers/json-text.ts'
 import { columnsIfKnown, type ColumnsOf } from '../../shared/endpoints/columns.ts'
 import { type Endpoint, pageParameters, type ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import { keyFromHeaders } from '../../shared/keys/authenticate.ts'
@@ -149,7 +150,8 @@ function pathOf({ endpoint, columns }: Described): [path: string, item: object] 
     },
   })
   const id = operationIdOf(endpoint.name)
-  const own = operation(columns ? rowSchema(columns) : object)
+  const shown = columns && endpoint.jsonAsText ? columnsWithJsonText(columns) : columns
+  const own = operation(shown ? rowSchema(shown) : object)
   if (!endpoint.sandbox) return [path, { get: { operationId: id, ...own } }]
   const get = { operationId: id, ...own, parameters: [...own.parameters, sqlParameter] }
   const sql = { ...text, description: 'A query over the endpoint’s tables' }

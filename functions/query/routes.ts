@@ -11,7 +11,7 @@ import { type Call, type Exchange, httpFunction } from '../http/call.ts'
 import { allowOrigin, preflight } from '../http/cors.ts'
 import { mcp } from '../mcp/route.ts'
 import { nothingHere } from '../http/problem.ts'
-import { authenticate } from './access.ts'
+import { authenticate, openToPages } from './access.ts'
 import { answer } from './answer.ts'
 import { explorerHandlers } from './explorer-files.ts'
 import { listEndpoints } from './list.ts'
@@ -44,8 +44,10 @@ export function queryHandler({ services, config, log }: Dependencies): HttpFunct
     allowOrigin(exchange, config)
     await readBody(exchange.req)
     const found = foundBy(find, exchange, config)
-    const act = exchange.req.method === 'OPTIONS' ? preflight : all[found.address.handler]!
-    await act({ ...exchange, ...found, services: await services, config })
+    const call = { ...exchange, ...found, services: await services, config }
+    if (exchange.req.method !== 'OPTIONS') return all[found.address.handler]!(call)
+    if (found.address.handler === 'answer') await openToPages(call)
+    preflight(call)
   }
   return httpFunction(config, handle, (status, details) =>
     // A bug has frames, also where a protocol answers it with 200.

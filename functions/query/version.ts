@@ -26,6 +26,11 @@ export async function versionFor({ req, services, notes }: Call, endpoint: Endpo
   return found
 }
 
+/** Whether the call's headers name one, a wrong one too. */
+export function namesVersion(headers: IncomingHttpHeaders): boolean {
+  return names.some(name => Boolean(headers[name]))
+}
+
 /** `null` for the one in force. */
 function versionAsked(headers: IncomingHttpHeaders): string | null {
   let asked: string | null = null

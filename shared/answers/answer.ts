@@ -9,6 +9,7 @@ import type { PageMarks } from '../pages/page.ts'
 import type { NameKind } from '../redact/names.ts'
 import { redactRows } from '../redact/redact.ts'
 import type { SqlType } from '../sql/types.ts'
+import { rowsWithJsonText } from './json-text.ts'
 
 export type Encoding = 'gzip' | 'br' | 'identity'
 
@@ -135,7 +136,9 @@ export function finish(
     ...(times.length > 0 ? { times } : {}),
     ...(page ? { page } : {}),
   }
-  return enclose(endpoint, redacted ? redactRows(rows, names) : rows, known)
+  const shown = redacted ? redactRows(rows, names) : rows
+  const sent = endpoint.jsonAsText ? rowsWithJsonText({ rows: shown, columns: result.columns }) : shown
+  return enclose(endpoint, sent, known)
 }
 
 /** Lists have no place of their own in a path. */

@@ -23,6 +23,9 @@ import schema from './definition.schema.json' with { type: 'json' }
 interface DefinitionFile {
   id: string
   description: string
+  aliases?: string[]
+  public: boolean | { callsPerMinute: number }
+  json: 'value' | 'text'
   parameters: { required?: string[]; properties: Record<string, ParameterDefinition> }
   maxRows: number
   maxResultBytes?: number
@@ -120,12 +123,15 @@ export function endpointFrom(
   const validate = validator()
   if (!validate(file)) throw new DefinitionError(schemaProblems(validate.errors ?? []))
   assertConsistent(file)
-  const { id, description, maxRows, timeoutSeconds, redact, sandbox, upstream } = file
+  const { id, description, aliases, maxRows, timeoutSeconds, redact, sandbox, upstream } = file
   const { properties, required = [] } = file.parameters
   const saved = {
     id,
     name,
     description,
+    ...(aliases ? { aliases } : {}),
+    ...(file.public ? { publicCallsPerMinute: callsPerMinute(file.public) } : {}),
+    ...(file.json === 'text' ? { jsonAsText: true as const } : {}),
     sql,
     parameters: properties,
     required: required.toSorted(),
@@ -160,10 +166,31 @@ function assertConsistent(file: DefinitionFile): void {
   assertDistinct(Object.keys(parameters.properties))
   assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
   assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
+  if (file.public) assertHarmless(file)
   const fixed = callerLabels.filter(name => Object.hasOwn(labels, name))
   if (fixed.length > 0) throw wrong('/callerLabels', `names ${fixed.join(', ')}, which labels fixes`)
   answers.forEach((answer, at) => assertFits(answer, `/answers/${at}`, file))
   if (upstream) assertPassedOn(upstream, file)
+}
+
+/** Of a public endpoint whose definition names no number. */
+const usualCallsPerMinute = 60
+
+function callsPerMinute(setting: DefinitionFile['public']): number {
+  return typeof setting === 'object' ? setting.callsPerMinute : usualCallsPerMinute
+}
+
+/** @throws DefinitionError for what anyone without a key could misuse */
+function assertHarmless({ cache, sandbox, redact }: DefinitionFile): void {
+  const details = [
+    cache.seconds > 0
+      ? ''
+      : 'needs cache.seconds, such as 60: without it every call of anyone runs the query',
+    sandbox === false ? '' : 'does not go with sandbox: take that out, or make a second endpoint without it',
+    redact ? '' : 'needs redact: true, so that nobody reads personal data without a key',
+  ]
+  const problems = details.filter(Boolean).map(detail => ({ pointer: '/public', detail }))
+  if (problems.length > 0) throw new DefinitionError(problems)
 }
 
 /** @throws DefinitionError for names of parameters that are one in GoogleSQL, which takes no notice of case */
@@ -381,7 +408,9 @@ function problemOf(error: ErrorObject): DefinitionProblem {
 
 /** What decides no answer: after a better wording, cached answers stay in use. */
 const undecisive = new Set(
-  'description explore chart labels callerLabels reservation endEarlierVersions'.split(' '),
+  'description aliases publicCallsPerMinute explore chart labels callerLabels reservation endEarlierVersions'.split(
+    ' ',
+  ),
 )
 
 function versionOf(endpoint: Omit<Endpoint, 'version'>): string {

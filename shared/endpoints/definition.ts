@@ -11,6 +11,12 @@ export interface Endpoint {
   /** Name of its files: `logs.all`. */
   name: string
   description: string
+  /** Other names by which callers address it, matched exactly; absent = none. */
+  aliases?: string[]
+  /** Calls without a key that an address may make in a minute; absent = every call needs one. */
+  publicCallsPerMinute?: number
+  /** Whether answers have JSON as text. */
+  jsonAsText?: true
   /** The GoogleSQL query over logical table names, as written. */
   sql: string
   parameters: Record<string, ParameterDefinition>

@@ -10,8 +10,10 @@ export const endpointsCollection = 'endpoints'
 export const maxEndpoints = 400
 
 export interface Endpoints {
-  /** By id (a UUID, in any case) or by name, as it is in force. `null` where there is none. */
+  /** By id (a UUID, in any case), by name or by alias, as it is in force. `null` where there is none. */
   find(idOrName: string): Promise<Endpoint | null>
+  /** The same of those that are public alone: calls that know none cost no read of their own. */
+  findPublic(idOrName: string): Promise<Endpoint | null>
   /** A version of the endpoint that was applied before, as callers may have it now. `null` where there is none. */
   version(current: Endpoint, version: string): Promise<Endpoint | null>
   /** All of them, by name. */
@@ -65,23 +67,44 @@ export function openEndpoints(
       ...common,
       max: 1,
       rememberMs: listMs,
-      read: async () => ({ value: (await readAll(store)).map(read) }),
+      read: async () => ({ value: listed((await readAll(store)).map(read)) }),
     })
   const [all, remembered] = [list(0), list(rememberMs)]
   return {
     async find(idOrName) {
-      const key = uuidPattern.test(idOrName) ? idOrName.toLowerCase() : idOrName
-      if (!uuidPattern.test(key) && !namePattern.test(key)) return null
-      return one(key, undefined)
+      const key = keyOf(idOrName)
+      const found = uuidPattern.test(key) || namePattern.test(key) ? await one(key, undefined) : null
+      if (found) return found
+      const id = (await remembered('all', undefined)).byAlias.get(idOrName)
+      return id === undefined ? null : one(id, undefined)
     },
+    findPublic: async idOrName => (await remembered('all', undefined)).open.get(keyOf(idOrName)) ?? null,
     async version(current, version) {
       const { id, endEarlierVersions } = current
       if (endEarlierVersions && version !== current.version) return null
       const found = await past(`${id} ${version}`, { id, version })
       return found && guardedBy(current, found)
     },
-    all: () => all('all', undefined),
-    remembered: () => remembered('all', undefined),
+    all: async () => (await all('all', undefined)).endpoints,
+    remembered: async () => (await remembered('all', undefined)).endpoints,
+  }
+}
+
+function keyOf(idOrName: string): string {
+  return uuidPattern.test(idOrName) ? idOrName.toLowerCase() : idOrName
+}
+
+/** All endpoints, the ids by alias, and the public ones by each name that they have. */
+function listed(endpoints: Endpoint[]) {
+  const open = endpoints.filter(({ publicCallsPerMinute }) => publicCallsPerMinute !== undefined)
+  return {
+    endpoints,
+    byAlias: new Map(endpoints.flatMap(({ id, aliases = [] }) => aliases.map(alias => [alias, id]))),
+    open: new Map(
+      open.flatMap(endpoint =>
+        [endpoint.id, endpoint.name, ...(endpoint.aliases ?? [])].map(name => [name, endpoint] as const),
+      ),
+    ),
   }
 }
 

@@ -23,8 +23,12 @@ interface Left {
 }
 
 export interface CallLimits {
-  /** Counts a call. @throws ApiError `rate_limited` for one too many in the minute that began with the first */
-  count(caller: Limited): void
+  /**
+   * Counts a call.
+   * @param who what is limited, for the error
+   * @throws ApiError `rate_limited` for one too many in the minute that began with the first
+   */
+  count(caller: Limited, who?: string): void
   /** `null` for a caller without such a limit. */
   left(caller: Limited): Left | null
 }
@@ -42,7 +46,7 @@ export function openCallLimits(clock: { now(): number } = performance): CallLimi
   })
   const secondsFor = (keyId: string) => Math.max(1, Math.ceil(minutes.getRemainingTTL(keyId) / 1000))
   return {
-    count({ keyId, limits }) {
+    count({ keyId, limits }, who = 'This API key') {
       const most = limits?.callsPerMinute ?? null
       if (most === null) return
       const current = minutes.get(keyId) ?? { calls: 0 }
@@ -50,7 +54,7 @@ export function openCallLimits(clock: { now(): number } = performance): CallLimi
       current.calls++
       if (current.calls <= most) return
       const headers = { 'Retry-After': String(secondsFor(keyId)) }
-      const detail = `This API key may be used ${most} times a minute; come back later.`
+      const detail = `${who} may be used ${most} times a minute; come back later.`
       throw new ApiError('rate_limited', detail, { headers })
     },
     left({ keyId, limits }) {

@@ -107,7 +107,15 @@ function callable({ name, change, before, after }: Step): string[] {
 }
 
 /** SQL such as TO_HEX(x) shows any value past redaction. */
-function warnings({ name, redact, sandbox, sandboxDespiteRedaction }: Endpoint): string[] {
+function warnings({
+  name,
+  redact,
+  sandbox,
+  sandboxDespiteRedaction,
+  publicCallsPerMinute,
+}: Endpoint): string[] {
+  if (publicCallsPerMinute !== undefined)
+    return [`${name} is public: anyone may call it without a key, ${publicCallsPerMinute} times a minute`]
   if (!redact || !sandbox) return []
   const effect = sandboxDespiteRedaction
     ? 'sandbox allows it all the same, so every caller can read any value through SQL'

@@ -62,6 +62,7 @@ export function readQueries(folder: string): EndpointSource[] {
   }
   problems.push(
     ...sharedIds(sources),
+    ...takenAliases(sources),
     ...sharedQueries(sources),
     ...unusedQueries(folder, files, sources, unread),
   )
@@ -130,6 +131,21 @@ function sharedQueries(sources: EndpointSource[]): FileProblem[] {
       const owner = owners.get(file.toLowerCase())
       return owner
         ? problem(pointer, `names ${basename(file)}, which is the query of the endpoint ${owner}`)
+        : []
+    }),
+  )
+}
+
+/** An alias stands for one endpoint. */
+function takenAliases(sources: EndpointSource[]): FileProblem[] {
+  const ids = new Map(sources.map(({ endpoint: { id, name } }) => [id, `the id of ${name}`]))
+  const owners = new Map(sources.map(({ endpoint: { name } }) => [name, `the name of ${name}`]))
+  return sources.flatMap(({ endpoint, problem }) =>
+    (endpoint.aliases ?? []).flatMap((alias, at) => {
+      const owner = owners.get(alias) ?? ids.get(alias.toLowerCase())
+      owners.set(alias, owner ?? `an alias of ${endpoint.name}`)
+      return owner
+        ? problem(`/aliases/${at}`, `${JSON.stringify(alias)} is ${owner}: take it out of one of the two`)
         : []
     }),
   )

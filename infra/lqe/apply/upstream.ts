@@ -56,6 +56,8 @@ export function upstreamFaults(endpoint: Endpoint, endpoints: Endpoint[]): Fault
       : []
     if (found.redact && !endpoint.redact)
       faults.push(fault(`redacts, so that this endpoint needs redact: true`))
+    if (found.jsonAsText)
+      faults.push(fault(`names ${other}, which gives JSON as text (json: text)`, '/endpoint'))
     for (const missing of found.required.filter(required => !isGiven(found, required, parameters[required])))
       faults.push(fault(`gets no ${missing}, which ${other} requires`))
     for (const [parameter, value] of Object.entries(parameters)) {

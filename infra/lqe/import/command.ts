@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import type { Services } from '../../../shared/services.ts'
 import { type FileProblem, QueriesError } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
-import type { Around, Reading } from './draft.ts'
+import { type Around, fileName, type Reading } from './draft.ts'
 import { readLogflare } from './logflare.ts'
 import { readToolbox } from './toolbox.ts'
 import { endpointsIn, type Target, write } from './write.ts'
@@ -62,12 +62,12 @@ export async function importAll(files: string[], target: Target): Promise<void> 
     environment: target.environment,
   }
   const readings = files.map((file, at) => ({ file, ...readingOf(file, texts[at]!, around) }))
-  const read = readings.flatMap(({ drafts }) => drafts.map(({ name }) => name.toLowerCase()))
+  const read = readings.flatMap(({ drafts }) => drafts.map(({ name }) => fileName(name)))
   const names = new Set([...known.keys(), ...target.stored.map(({ name }) => name), ...read])
   for (const { file, ...reading } of readings) {
     const problems = [...reading.refused]
     for (const draft of reading.drafts) {
-      const name = draft.name.toLowerCase()
+      const name = fileName(draft.name)
       const problem = made.has(name)
         ? { file, ...draft.place, detail: `${draft.name}: has the name of an endpoint before it` }
         : await write(file, draft, target, known, names)

@@ -101,6 +101,19 @@ export function collect<T extends { name: string }>(
   return reading
 }
 
+/**
+ * The name of an endpoint's files for what it is called at its origin, where names have capitals, blanks and digits first: the same at
+ * each import.
+ */
+export function fileName(name: string): string {
+  const plain = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[-._]+|[-._]+$/g, '')
+  const text = plain || createHash('sha256').update(name).digest('hex').slice(0, 8)
+  return (/^[a-z]/.test(text) && !/^[0-9a-f]{8}-/.test(text) ? text : `e-${text}`).slice(0, 100)
+}
+
 /** The id of an endpoint that has none at its origin: the same at each import. A UUID of version 8 (RFC 9562). */
 export function idFor(format: string, name: string): string {
   const hash = createHash('sha256').update(`${format}/${name}`).digest('hex')

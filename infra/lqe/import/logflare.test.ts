@@ -92,6 +92,27 @@ describe('an endpoint of Logflare', () => {
     expect(readQueries(here.queries)[0]!.endpoint).toMatchObject({ cacheSeconds: 5, warm: null })
   })
 
+  test.each([
+    ['exposed service_role advisor hack', 'exposed-service_role-advisor-hack'],
+    ['My.Errors', 'my.errors'],
+    ['01HZX4T0Q2V7C5J9_logs.all', 'e-01hzx4t0q2v7c5j9_logs.all'],
+    ['12345678-errors', 'e-12345678-errors'],
+    ['../a', 'a'],
+    ['日志', 'e-7dbac1c2'],
+  ])('keeps the name %j, by which its callers ask, beside that of its files', async (name, file) => {
+    const { lines, refused } = await here.run('one.json', json({ name, query: 'select 1 as a' }))
+    expect(refused).toEqual([])
+    expect(lines).toContain(`! ${file} was ${name}, and callers may go on with that (aliases)`)
+    expect(readQueries(here.queries)[0]!.endpoint).toMatchObject({ name: file, aliases: [name] })
+  })
+
+  test('gives JSON as text, and is public where it was and may be', async () => {
+    const open = { name: 'open', query: 'select 1 as a', enable_auth: false, redact_pii: true }
+    await here.run('open.json', json(open))
+    const [source] = readQueries(here.queries)
+    expect(source!.endpoint).toMatchObject({ jsonAsText: true, publicCallsPerMinute: 60 })
+  })
+
   test('is imported with the tables that are not here named', async () => {
     const query = 'SELECT a FROM `my.source`, `my-project.data.other`'
     const { lines, refused } = await here.run(
@@ -100,7 +121,7 @@ describe('an endpoint of Logflare', () => {
     )
     expect(refused).toEqual([])
     expect(lines.slice(1, 4)).toEqual([
-      '! missing was open to anyone with its UUID; here every call needs a key',
+      '! missing was open to anyone; here `public: true` does that with cache.seconds, redact: true and no sandbox',
       '! missing reads my.source (Logflare’s table ab_cd), which is not here: before apply, lqe table add makes it, or BIGQUERY_TABLES names it',
       '! missing reads my-project.data.other, which is not here: before apply, lqe table add makes it, or BIGQUERY_TABLES names it',
     ])
@@ -182,8 +203,8 @@ describe('what is refused, with its place and the reason', () => {
     ],
     [
       'a name that no file can have',
-      { name: '../a' },
-      /^2:3 \.\.\/a: the name \.\.\/a must be lower-case letters/,
+      { name: 'Aux' },
+      /^2:3 aux: the name must not begin with a device of Windows/,
     ],
     ['no query', { query: null }, /^2:3 a: has no query/],
   ]

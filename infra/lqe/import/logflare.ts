@@ -11,6 +11,7 @@ import {
   collect,
   type Draft,
   type FieldType,
+  fileName,
   idFor,
   type Reading,
   Refusal,
@@ -76,6 +77,7 @@ const fields: Record<keyof LogflareEndpoint | OtherField, FieldType> = {
 /** The fields that parts of the definition are made of. */
 const origins: Record<string, keyof LogflareEndpoint> = {
   id: 'token',
+  aliases: 'name',
   description: 'description',
   parameters: 'query',
   cache: 'cache_duration_seconds',
@@ -172,6 +174,9 @@ function definitionOf(endpoint: LogflareEndpoint, properties: Record<string, obj
     // What is sent to create one has no token yet.
     id: endpoint.token ?? idFor('logflare', endpoint.name),
     description: endpoint.description || 'From Logflare, where it has no description.',
+    ...(fileName(endpoint.name) === endpoint.name ? {} : { aliases: [endpoint.name] }),
+    ...(isPublic(endpoint) && isHarmless(endpoint) ? { public: true } : {}),
+    json: 'text',
     parameters: { type: 'object', properties },
     maxRows: endpoint.max_limit ?? 1000,
     ...cacheOf(endpoint),
@@ -180,6 +185,15 @@ function definitionOf(endpoint: LogflareEndpoint, properties: Record<string, obj
     ...(Object.keys(labels).length > 0 ? { labels } : {}),
     ...(callerLabels.length > 0 ? { callerLabels } : {}),
   }
+}
+
+function isPublic({ enable_auth }: LogflareEndpoint): boolean {
+  return enable_auth === false
+}
+
+/** What a public endpoint has to be here. */
+function isHarmless(endpoint: LogflareEndpoint): boolean {
+  return secondsOf(endpoint).seconds > 0 && !endpoint.sandboxable && endpoint.redact_pii === true
 }
 
 /** The least that `warm.seconds` may be. */
@@ -228,7 +242,7 @@ function originsOf({ source_mapping }: LogflareEndpoint): Map<string, string> {
 }
 
 function notesOf(endpoint: LogflareEndpoint): string[] {
-  const { enable_auth, enable_dynamic_reservation, labels, backend_id } = endpoint
+  const { enable_dynamic_reservation, labels, backend_id } = endpoint
   const { refreshed } = secondsOf(endpoint)
   const ofParameters = (labels ?? '').split(',').filter(item => item.includes('=@'))
   return [
@@ -241,7 +255,9 @@ function notesOf(endpoint: LogflareEndpoint): string[] {
     ...(refreshed > 0 && refreshed < leastWarmSeconds
       ? [`was refreshed every ${refreshed} s; here it is not kept warm, and its answers are that old at most`]
       : []),
-    ...(enable_auth === false ? ['was open to anyone with its UUID; here every call needs a key'] : []),
+    ...(isPublic(endpoint) && !isHarmless(endpoint)
+      ? ['was open to anyone; here `public: true` does that with cache.seconds, redact: true and no sandbox']
+      : []),
     ...(enable_dynamic_reservation
       ? ['let callers choose a reservation; here `reservation` in its definition does']
       : []),

@@ -218,7 +218,7 @@ test('choices that are searched for become a pattern, and a name its lower case,
   expect(lines.slice(0, 3)).toEqual([
     '+ bylevel from tools.yaml:2',
     '! bylevel wanted a login of login; here it wants a key',
-    '! bylevel was byLevel; here names are in lower case',
+    '! bylevel was byLevel',
   ])
   expect(readQueries(here.queries)[0]!.endpoint.parameters).toEqual({
     level: { type: 'string', description: 'd', pattern: 'warn|err.*' },

@@ -14,7 +14,7 @@ import { testsEnding } from '../apply/read.ts'
 import { endpointAsTable } from '../apply/upstream.ts'
 import { dotted, type FileProblem, problemsIn } from '../apply/yaml.ts'
 import { sameTable } from '../tables/add.ts'
-import { type Draft, Refusal, refusalOfSql } from './draft.ts'
+import { type Draft, fileName, Refusal, refusalOfSql } from './draft.ts'
 
 export interface Target {
   engine: QueryEngine
@@ -120,12 +120,11 @@ function renamed({ name, definition }: Draft, { stored }: Target): string[] {
   return before === name ? [] : [`has the id of ${before}, which is in force: apply renames that`]
 }
 
-/** Names are in lower case here. */
 function withName(draft: Draft): Draft {
-  const name = draft.name.toLowerCase()
-  const notes =
-    name === draft.name ? draft.notes : [...draft.notes, `was ${draft.name}; here names are in lower case`]
-  return { ...draft, name, notes }
+  const name = fileName(draft.name)
+  if (name === draft.name) return draft
+  const kept = draft.definition['aliases'] ? ', and callers may go on with that (aliases)' : ''
+  return { ...draft, name, notes: [...draft.notes, `was ${draft.name}${kept}`] }
 }
 
 /** The engines' words for a table that is missing; BigQuery names the first alone. */
@@ -169,8 +168,8 @@ function missingTables(
   return [...new Set(names)]
     .filter(name => !here.has(name))
     .map(name => {
-      if (endpoints.has(name.toLowerCase()) && name.toLowerCase() !== own)
-        return `reads ${name}, which ${endpointAsTable(name.toLowerCase())}`
+      if (endpoints.has(fileName(name)) && fileName(name) !== own)
+        return `reads ${name}, which ${endpointAsTable(fileName(name))}`
       const same = sameTable(name, here.keys())
       if (same !== undefined) return `reads ${name}, which is ${same} here: write that name in its SQL`
       const origin = origins.get(name)
