@@ -61,7 +61,8 @@ async function accessPublic(call: Call): Promise<Access | null> {
 
 /** Lets a page of any origin ask first whether it may call a public endpoint. */
 export async function openToPages(call: Call): Promise<void> {
-  if (call.config.corsOrigin !== '*' && (await call.services.endpoints.findPublic(call.name))) allowAnyOrigin(call)
+  if (call.config.corsOrigin !== '*' && (await call.services.endpoints.findPublic(call.name)))
+    allowAnyOrigin(call)
 }
 
 /** Of the names that are near, those alone that the key may call say anything. */

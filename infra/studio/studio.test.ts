@@ -34,9 +34,9 @@ let service: TestService
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'studio-'))
   for (const from of ['queries', import.meta.dirname]) cpSync(from, folder, { recursive: true })
-  const names = ['cloudflare.logs.prod', 'deno-relay-logs', 'deno-subhosting-events']
+  const names = new Set(entries.map(({ table }) => table))
   service = await startService({
-    tables: Object.fromEntries(names.map(table => [table, of(table)])),
+    tables: Object.fromEntries([...names].map(table => [table, of(table)])),
     queries: folder,
     env: { FROZEN_NOW: now.toISOString() },
   })
@@ -48,15 +48,15 @@ afterAll(async () => {
 })
 
 /** As `retrieveAnalyticsData` in Studio's lib/api/self-hosted/logs.ts asks: the project first, then the page's parameters. */
-async function ask(
+async function ask<Row = Record<string, number | string>>(
   name: string,
   parameters: Record<string, string>,
-): Promise<Record<string, number | string>[]> {
+): Promise<Row[]> {
   const query = new URLSearchParams({ project, ...parameters }).toString()
   const headers = { 'x-api-key': service.key, 'Content-Type': 'application/json', Accept: 'application/json' }
   const response = await service.fetch(`/api/endpoints/query/${name}?${query}`, { headers, key: null })
   const { result, error } = (await response.json()) as {
-    result: Record<string, number | string>[]
+    result: Row[]
     error?: object
   }
   expect([response.status, error]).toEqual([200, undefined])
@@ -140,5 +140,66 @@ describe('the page of a function', () => {
         avg_heap_memory_used: null,
         avg_external_memory_used: null,
       })
+  })
+})
+
+describe('the health of services', () => {
+  type Health = Record<'ok' | 'warning' | 'error' | 'total', number>
+  type Row = Record<string, Health> & { timestamp: string }
+  /** Of each of Studio's, in its order, the table. */
+  const sources: Record<string, string | null> = {
+    postgres_logs: 'postgres.logs',
+    auth_logs: 'gotrue.logs.prod',
+    function_edge_logs: 'deno-relay-logs',
+    storage_logs: 'storage.logs.prod.2',
+    realtime_logs: 'realtime.logs.prod',
+    postgrest_logs: 'postgREST.logs.prod',
+    edge_logs: 'cloudflare.logs.prod',
+    supavisor_logs: null,
+    function_logs: 'deno-subhosting-events',
+    etl_replication_logs: null,
+  }
+  const bounds = {
+    iso_timestamp_start: new Date(now.getTime() - day).toISOString(),
+    iso_timestamp_end: now.toISOString(),
+  }
+  const isOwn = ({ project: own, metadata }: (typeof entries)[number]['entry']) =>
+    [own, metadata.project_ref, (metadata as { project?: string }).project].includes(project)
+
+  test.each([
+    ['minute', /T\d\d:\d\d:00$/],
+    ['hour', /T\d\d:00:00$/],
+    ['day', /T00:00:00$/],
+  ])('counts the entries of each in buckets of a %s', async (granularity, form) => {
+    const rows = await ask<Row>('service-health', { ...bounds, granularity })
+    for (const { timestamp } of rows) expect(timestamp).toMatch(form)
+    expect(Object.keys(rows[0]!)).toEqual(['timestamp', ...Object.keys(sources)])
+    for (const [source, table] of Object.entries(sources)) {
+      const expected =
+        table === null ? [] : of(table).filter(entry => entry.timestamp > since(day) && isOwn(entry))
+      const sum = (kind: keyof Health) => rows.reduce((total, row) => total + row[source]![kind], 0)
+      expect([source, sum('total'), sum('ok') + sum('warning') + sum('error')]).toEqual([
+        source,
+        expected.length,
+        expected.length,
+      ])
+    }
+    expect(rows.reduce((total, row) => total + row['edge_logs']!.total, 0)).toBeGreaterThan(50)
+  })
+
+  test('tells requests by their status', async () => {
+    const rows = await ask<Row>('service-health', bounds)
+    const requests = of('cloudflare.logs.prod').filter(entry => entry.timestamp > since(day) && isOwn(entry))
+    const within = (from: number, to: number) =>
+      requests.filter(
+        ({ metadata }) => metadata.response!.status_code >= from && metadata.response!.status_code < to,
+      ).length
+    const sum = (kind: keyof Health) => rows.reduce((total, row) => total + row['edge_logs']![kind], 0)
+    expect([sum('ok'), sum('warning'), sum('error')]).toEqual([
+      within(0, 400),
+      within(400, 500),
+      within(500, 600),
+    ])
+    expect(sum('warning')).toBeGreaterThan(0)
   })
 })
