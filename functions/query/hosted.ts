@@ -31,7 +31,7 @@ const mostMicros = 24n * 60n * minute
 
 /**
  * As the Management API has it since 2025-04-02: without bounds the last minute, with one the minute beside it, with both 24
- * hours at most (https://supabase.com/changelog/34634-supabase-management-api-get-logs-restrictions.md).
+ * hours at most (https://github.com/orgs/supabase/discussions/34634).
  * @returns those that are not sent; none where the endpoint has no such parameters, or where they cannot be read
  * @throws ApiError `invalid_parameter` for more than 24 hours
  */
