@@ -21,10 +21,10 @@ interface Access {
  * @throws ApiError `unauthenticated`, `rate_limited`, `not_found`, `invalid_parameter`
  */
 export async function accessEndpoint(call: Call): Promise<Access> {
-  const isRowsWithoutKey = call.address.handler === 'answer' && keyFromHeaders(call.req.headers) === undefined
-  const open = isRowsWithoutKey ? await accessPublic(call) : null
+  const key = keyFromHeaders(call.req.headers)
+  const open = key === undefined && call.address.handler === 'answer' ? await accessPublic(call) : null
   if (open) return open
-  const caller = await authenticate(call)
+  const caller = await authenticate(call, key)
   const endpoint = await call.services.endpoints.find(call.name)
   if (!endpoint || !mayCall(caller, endpoint.name)) throw await notCallable(call, caller)
   call.notes.endpoint = endpoint.name
@@ -87,9 +87,9 @@ export async function accessibleEndpoints(call: Call): Promise<{ caller: Caller;
 }
 
 /** @throws ApiError `unauthenticated`, `rate_limited` */
-export async function authenticate(call: Call): Promise<Caller> {
-  const { req, services, notes } = call
-  const caller = await services.authenticate(keyFromHeaders(req.headers))
+export async function authenticate(call: Call, key = keyFromHeaders(call.req.headers)): Promise<Caller> {
+  const { services, notes } = call
+  const caller = await services.authenticate(key)
   notes.key = caller.keyId
   try {
     services.callLimits.count(caller)

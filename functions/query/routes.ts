@@ -6,7 +6,7 @@ import type { Log } from '../../shared/log.ts'
 import type { Services } from '../../shared/services.ts'
 import { version } from '../../shared/version.ts'
 import { readBody } from '../http/body.ts'
-import { addresses, finderOf, type Found, type Handler } from '../http/addresses.ts'
+import { type Address, addresses, finderOf, type Found, type Handler } from '../http/addresses.ts'
 import { type Call, type Exchange, httpFunction } from '../http/call.ts'
 import { allowOrigin, preflight } from '../http/cors.ts'
 import { mcp } from '../mcp/route.ts'
@@ -61,29 +61,29 @@ function foundBy(find: ReturnType<typeof finderOf>, { req, path }: Exchange, { m
       'uri_too_long',
       `The path and query string may hold at most ${maxUrlBytes} bytes; send long SQL by POST.`,
     )
-  assertReadable(path)
-  const found = find(path)
-  if (!found) throw nothingHere()
-  const { address, name, ref } = found
-  const allowed = [
-    ...address.methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : method)),
-    'OPTIONS',
-  ]
-  if (allowed.includes(req.method))
-    return { address, name: decodeURIComponent(name), ref: ref && decodeURIComponent(ref) }
-  throw new ApiError('method_not_allowed', `This address takes ${allowed.join(', ')}.`, {
-    headers: { Allow: allowed.join(', ') },
-  })
+  const found = read(find, path)
+  if (takes(found.address, req.method)) return found
+  throw notTaken(found.address)
 }
 
-function assertReadable(path: string): void {
-  if (!path.startsWith('/'))
-    throw new ApiError('invalid_request', 'The target of the request is not a path that begins with /.')
+function takes({ methods }: Address, method: string): boolean {
+  return method === 'OPTIONS' || methods.some(each => each === (method === 'HEAD' ? 'GET' : method))
+}
+
+function notTaken(address: Address): ApiError {
+  const allowed = ['GET', 'HEAD', 'POST', 'OPTIONS'].filter(method => takes(address, method)).join(', ')
+  return new ApiError('method_not_allowed', `This address takes ${allowed}.`, { headers: { Allow: allowed } })
+}
+
+function read(find: ReturnType<typeof finderOf>, path: string): Found {
   try {
-    decodeURIComponent(path)
+    const found = find(path)
+    if (found) return found
   } catch {
     throw new ApiError('invalid_request', 'The path is not valid percent-encoded UTF-8.')
   }
+  if (path.startsWith('/')) throw nothingHere()
+  throw new ApiError('invalid_request', 'The target of the request is not a path that begins with /.')
 }
 
 /** What Logflare lists and there is none of here: an array, which its readers pass on with status 200. */

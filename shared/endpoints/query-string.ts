@@ -19,12 +19,14 @@ export const booleans: ReadonlyMap<string, boolean> = new Map([
 /** Parameters of every endpoint, which none may declare. Logflare calls GoogleSQL `bq_sql`, too. */
 export const reservedNames = new Set(['sql', 'bq_sql', 'format'])
 
-/** Parameters in which Logflare takes a query in another dialect, with its name. */
-const otherDialects = {
-  lql: 'Logflare’s own query language',
-  pg_sql: 'PostgreSQL’s SQL',
-  ch_sql: 'ClickHouse’s SQL',
-}
+/** Parameters in which Logflare takes a query, with the dialect where it is none that is spoken here. */
+const dialects: ReadonlyMap<string, string | null> = new Map([
+  ['sql', null],
+  ['bq_sql', null],
+  ['lql', 'Logflare’s own query language'],
+  ['pg_sql', 'PostgreSQL’s SQL'],
+  ['ch_sql', 'ClickHouse’s SQL'],
+])
 
 /** Each step of a request reads the same text. */
 let last: { query: string; pairs: readonly Pair[] } = { query: '', pairs: [] }
@@ -111,20 +113,19 @@ function decode(text: string): string | null {
  * @throws ApiError `invalid_parameter`
  */
 export function readSql(query: string, isDeclared: (name: string) => boolean): string | null {
-  const other = Object.entries(otherDialects).find(
-    ([name]) => !isDeclared(name) && splitQuery(query).some(pair => pair.name === name && pair.value !== ''),
+  const sent = splitQuery(query).filter(
+    ({ name, value }) => dialects.has(name) && value !== '' && !isDeclared(name),
   )
-  if (other) {
-    const detail = `is ${other[1]}, which is not spoken here: send GoogleSQL, BigQuery’s, as sql`
-    throw ApiError.of('invalid_parameter', { parameter: other[0], detail })
+  if (sent.length === 0) return null
+  for (const { name } of sent) {
+    const dialect = dialects.get(name)
+    const detail = `is ${dialect}, which is not spoken here: send GoogleSQL, BigQuery’s, as sql`
+    if (dialect) throw ApiError.of('invalid_parameter', { parameter: name, detail })
   }
-  const [sql, same] = [readSingle(query, 'sql'), readSingle(query, 'bq_sql')]
-  if (sql !== null && same !== null)
-    throw ApiError.of('invalid_parameter', {
-      parameter: 'bq_sql',
-      detail: 'is the same as sql: send one of the two',
-    })
-  return sql ?? same
+  const [first, second] = new Set(sent.map(({ name }) => name as 'sql' | 'bq_sql'))
+  if (second === undefined) return first === undefined ? null : readSingle(query, first)
+  const detail = 'is the same as sql: send one of the two'
+  throw ApiError.of('invalid_parameter', { parameter: 'bq_sql', detail })
 }
 
 /**
