@@ -15,9 +15,7 @@ const project = 'default'
 
 interface Answer {
   status: number
-  text: string
-  // What it holds, the checks say.
-  body: any
+  body: { result: Record<string, unknown>[]; error?: { message: string } }
 }
 
 interface Recorded {
@@ -44,7 +42,7 @@ const rowsAre =
   (...ids: string[]) =>
   ({ status, body }: Answer) => {
     expect([status, body.error]).toEqual([200, undefined])
-    expect(body.result.map(({ id }: { id: string }) => id)).toEqual(ids)
+    expect(body.result.map(({ id }) => id)).toEqual(ids)
   }
 
 /** Of one service, in buckets of an hour; the others stand as zeros, each under the name of a table. */
@@ -120,7 +118,7 @@ const recorded: Recorded[] = [
     headers: studio,
     reads: '`error.message`, where each `*_logs` is missing',
     check: ({ status, body }) =>
-      expect([status, body.error.message]).toEqual([
+      expect([status, body.error!.message]).toEqual([
         403,
         '"supavisor_logs" is not a table of this endpoint.',
       ]),
@@ -207,7 +205,7 @@ const recorded: Recorded[] = [
     reads: '`error.message`, which says what to write',
     check: ({ status, body }) => {
       expect(status).toBe(400)
-      expect(body.error.message).toMatch('for the INT64 write TIMESTAMP_MICROS(x)')
+      expect(body.error!.message).toMatch('for the INT64 write TIMESTAMP_MICROS(x)')
     },
   },
   {
@@ -220,7 +218,7 @@ const recorded: Recorded[] = [
     },
     headers: { 'x-api-key': 'KEY' },
     reads: '`Number(result[0].c)`',
-    check: ({ body }) => expect(Number(body.result[0].c)).toBe(2),
+    check: ({ body }) => expect(Number(body.result[0]!['c'])).toBe(2),
   },
   ...(['GET', 'HEAD'] as const).map((method): Recorded => ({
     caller: `Checks of health: ${method}`,
@@ -238,7 +236,7 @@ const recorded: Recorded[] = [
     reads: 'an error that names GoogleSQL, and no rows',
     check: ({ status, body }) => {
       expect([status, body.result]).toEqual([400, undefined])
-      expect(body.error.message).toMatch(`${name} is `)
+      expect(body.error!.message).toMatch(`${name} is `)
     },
   })),
   {
@@ -254,7 +252,7 @@ const recorded: Recorded[] = [
     path: `${ofEndpoint}/usage.json`,
     headers: { 'x-api-key': 'KEY' },
     reads: '`JSON.parse(row.x)`',
-    check: ({ body }) => expect(JSON.parse(body.result[0].x)).toEqual({ a: [1] }),
+    check: ({ body }) => expect(JSON.parse(body.result[0]!['x'] as string)).toEqual({ a: [1] }),
   },
   {
     caller: 'Without a key',
@@ -263,7 +261,7 @@ const recorded: Recorded[] = [
     headers: {},
     reads: 'status 401, `error.message`',
     check: ({ status, body }) =>
-      expect([status, body.error.message]).toEqual([
+      expect([status, body.error!.message]).toEqual([
         401,
         'Send a valid API key, as X-API-KEY or as Authorization: Bearer.',
       ]),
@@ -341,7 +339,7 @@ describe('gets what it reads:', () => {
       ...(body ? { body: JSON.stringify(body) } : {}),
     })
     const text = await response.text()
-    check({ status: response.status, text, body: text === '' ? null : JSON.parse(text) })
+    check({ status: response.status, body: JSON.parse(text || '{}') as Answer['body'] })
   })
 })
 

@@ -55,16 +55,16 @@ function callOf(n: number) {
   const pick = <T>(all: readonly T[], every: number): T => all[Math.floor(n / every) % all.length]!
   const [path, name, form] = [pick(paths, 2), pick(names, 3), pick(forms, 5)]
   const sql = name === 'logs.all' ? pick(sqls, 7) : null
-  const asked = pick([null, mine!, other!, mine!], 11)
-  const ref = pick([mine!, other!, mine!], 13)
+  const asked = pick([null, mine, other, mine], 11)
+  const ref = pick([mine, other, mine], 13)
   const parameters = {
     ...(sql ? { sql } : {}),
     ...(asked && !path.includes('{ref}') ? { project: asked } : {}),
   }
   const isOwn = path.includes('{ref}') ? ref === mine : asked !== other
   return {
-    mine: mine!,
-    other: other!,
+    mine,
+    other,
     key: keys[n % 2]!,
     isOwn,
     form,
