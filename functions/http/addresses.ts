@@ -114,34 +114,40 @@ export interface Found {
 /** Characters of a path that is remembered. */
 const longest = 200
 
-/** What may follow the same beginning of a path, by segment; under the empty text what is captured. */
-interface Fork {
-  next: Map<string, Fork>
-  end: Address | null
-}
-
 /**
- * Finds the address of a path in a step for each of its segments, however many addresses there are, and one that was found before in
- * one: the steps are a hundredth of a hot answer.
+ * Finds the address of a path by its shape, one that was found before at once: it is a hundredth of a hot answer.
  * @returns throws URIError where the percent-escapes of the path are not UTF-8
  */
 export function finderOf(all: Address[]): (path: string) => Found | null {
   const known = new LRUCache<string, Found>({ max: 1000 })
-  const root: Fork = { next: new Map(), end: null }
-  for (const address of all)
-    for (const path of [address.path, ...(address.also ?? [])])
-      segmentsOf(path).reduce(behind, root).end = address
+  const patterns = all.flatMap(address =>
+    [address.path, ...(address.also ?? [])].map(path => {
+      const segments = segmentsOf(path)
+      return { address, segments, captured: segments.map(segment => segment.startsWith('{')) }
+    }),
+  )
+  const byShape = new Map(
+    patterns.map(({ address, segments, captured }) => [shapeOf(segments, captured), address]),
+  )
+  // What is written so goes before what is captured.
+  const captures = [
+    ...new Map(patterns.map(({ captured }) => [captured.join(), captured])).values(),
+  ].toSorted((a, b) => a.filter(Boolean).length - b.filter(Boolean).length)
   return path => {
     const before = known.get(path)
     if (before) return before
-    const values: string[] = []
-    const own = path.startsWith(`${gatewayPath}/`) ? path.slice(gatewayPath.length) : path
-    const address = follow(root, segmentsOf(own), 0, values)
     decodeURIComponent(path) // a bad escape goes before an address that is not there
-    const [name = '', ref = null] = values.toReversed().map(value => decodeURIComponent(value))
-    const found = address && { address, name, ref }
-    if (found && path.length <= longest) known.set(path, found)
-    return found
+    const segments = segmentsOf(path.startsWith(`${gatewayPath}/`) ? path.slice(gatewayPath.length) : path)
+    if (segments.includes('')) return null
+    for (const captured of captures.filter(({ length }) => length === segments.length)) {
+      const address = byShape.get(shapeOf(segments, captured))
+      if (!address) continue
+      const values = segments.filter((_, at) => captured[at]).map(value => decodeURIComponent(value))
+      const found = { address, name: values.at(-1) ?? '', ref: values.at(-2) ?? null }
+      if (path.length <= longest) known.set(path, found)
+      return found
+    }
+    return null
   }
 }
 
@@ -149,23 +155,7 @@ function segmentsOf(path: string): string[] {
   return path === '/' ? [] : (path.endsWith('/') ? path.slice(1, -1) : path.slice(1)).split('/')
 }
 
-function behind({ next }: Fork, segment: string): Fork {
-  const key = segment.startsWith('{') ? '' : segment
-  const fork = next.get(key) ?? { next: new Map(), end: null }
-  next.set(key, fork)
-  return fork
-}
-
-/** A segment that is in the table goes before one that is captured. */
-function follow({ next, end }: Fork, segments: string[], at: number, values: string[]): Address | null {
-  if (at === segments.length) return end
-  const segment = segments[at]!
-  if (segment === '') return null
-  const [literal, captured] = [next.get(segment), next.get('')]
-  const found = literal ? follow(literal, segments, at + 1, values) : null
-  if (found || !captured) return found
-  values[values.length] = segment
-  const address = follow(captured, segments, at + 1, values)
-  if (!address) values.pop()
-  return address
+/** Without the segments that are captured. */
+function shapeOf(segments: string[], captured: boolean[]): string {
+  return segments.map((segment, at) => (captured[at] ? '' : segment)).join('/')
 }
