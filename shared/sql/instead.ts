@@ -120,9 +120,14 @@ const types: ReadonlyMap<string, string> = new Map([
   ['BLOB', 'BYTES'],
 ])
 
-/** The type of GoogleSQL for one of another dialect, by its name in capitals. */
-export function typeOfDialect(name: string): string | null {
-  return types.get(name) ?? null
+/** Types that PostgreSQL and GoogleSQL both know by the name. */
+const common = new Set(
+  'DATE TIMESTAMP TIME INT INTEGER BIGINT SMALLINT NUMERIC DECIMAL BOOL BOOLEAN JSON'.split(' '),
+)
+
+/** GoogleSQL's name for a type of PostgreSQL's casts with `::`, by its name in capitals. */
+export function typeOfPostgres(name: string): string | null {
+  return common.has(name) ? name : (types.get(name) ?? null)
 }
 
 /** The same, also for a misspelt one. */

@@ -1,6 +1,6 @@
 import { Cursor } from './cursor.ts'
 import { SqlError } from './error.ts'
-import { partInstead, pipeInstead, typeInstead, typeOfDialect } from './instead.ts'
+import { partInstead, pipeInstead, typeInstead, typeOfPostgres } from './instead.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { nearestName } from './nearest.ts'
 import {
@@ -899,11 +899,11 @@ class Parser extends Cursor {
    */
   private colonCast(operand: ast.Expression): ast.Cast {
     if (precedenceOf(operand) < precedence.suffix) throw this.unexpected()
+    const kind = scalars.get(typeOfPostgres(this.ahead(1).value) ?? '')
+    if (!kind) throw this.refusal('casts with :: take types of PostgreSQL: write CAST(x AS type)')
     this.expectSymbol('::')
-    const kind = scalars.get(typeOfDialect(this.token.value) ?? '')
-    if (kind) this.next()
-    const type = kind ? { kind } : this.type()
-    return { kind: 'Cast', safe: false, operand, type, format: null, zone: null, at: operand.at }
+    this.next()
+    return { kind: 'Cast', safe: false, operand, type: { kind }, format: null, zone: null, at: operand.at }
   }
 
   /** `(path).LOWER()` stands for `LOWER(path)`, and `(url).(NET.HOST)()` for `NET.HOST(url)`. */
