@@ -130,7 +130,7 @@ export function typeOfPostgres(name: string): string | null {
   return common.has(name) ? name : (types.get(name) ?? null)
 }
 
-/** The same, also for a misspelt one. */
+/** The type of GoogleSQL for one of another dialect, or for a misspelt one. */
 export function typeInstead(name: string, known: Iterable<string>): string | null {
   return types.get(name) ?? nearestName(name, known)
 }
