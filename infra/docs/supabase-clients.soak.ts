@@ -3,10 +3,7 @@
  * supabase-management-js. They bring 40 MB of packages that nothing else here needs, so they are installed for the run alone.
  */
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
@@ -18,8 +15,6 @@ import { sampleEntries } from '../lqe/logs/sample.ts'
 const project = 'qhzvnxwtrkdplmcoyaeb'
 const folder = mkdtempSync(join(tmpdir(), 'supabase-clients-'))
 let service: TestService
-let front: Server
-let url: string
 
 beforeAll(async () => {
   const queries = join(folder, 'queries')
@@ -29,22 +24,9 @@ beforeAll(async () => {
   for (const { table, entry } of [...sampleEntries(2_000, 1, new Date())].flat())
     (tables[table] ??= []).push(entry)
   service = await startService({ tables, queries })
-  // Until the service has the address itself; then `url` is `service.url`, and this goes.
-  const path = /^\/v1\/projects\/(\w+)\/analytics\/endpoints\/([\w.-]+)(?:\?|$)/
-  front = createServer(({ url: asked, headers: { authorization } }, res) => {
-    const address = asked!.replace(path, '/api/endpoints/query/$2?project=$1&')
-    const answer = service.fetch(address, { headers: { Authorization: authorization! }, key: null })
-    void answer.then(async response => {
-      res.writeHead(response.status, { 'Content-Type': response.headers.get('content-type')! })
-      res.end(await response.text())
-    })
-  }).listen(0, '127.0.0.1')
-  await once(front, 'listening')
-  url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
 }, 120_000)
 
 afterAll(async () => {
-  front.close().closeAllConnections()
   await service.stop()
   rmSync(folder, { recursive: true })
 })
@@ -68,7 +50,7 @@ async function connected(version: string): Promise<Client> {
     readFileSync('infra/docs/agents.md', 'utf8'),
   )!
   const values: Record<string, string> = {
-    'http://localhost:8080': url,
+    'http://localhost:8080': service.url,
     'lqe_...': service.key,
     mine: project,
   }
@@ -135,7 +117,7 @@ test('supabase-management-js gets logs and charts', async () => {
   const { SupabaseManagementAPI } = (await import(
     join(installed('supabase-management-js', '2.0.2'), 'dist/index.mjs')
   )) as { SupabaseManagementAPI: new (options: { accessToken: string; baseUrl: string }) => Api }
-  const api = new SupabaseManagementAPI({ accessToken: service.key, baseUrl: url })
+  const api = new SupabaseManagementAPI({ accessToken: service.key, baseUrl: service.url })
   const times = {
     iso_timestamp_start: new Date(Date.now() - 3_600_000).toISOString(),
     iso_timestamp_end: new Date().toISOString(),

@@ -4,6 +4,7 @@ import { answerQuestion } from '../../functions/query/answer.ts'
 import { formats, inFormat } from '../../functions/query/formats.ts'
 import { headingOf, timeText } from '../../functions/query/times.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
+import { columnsWithJsonText } from '../../shared/answers/json-text.ts'
 import { rowsAsTable } from '../../shared/answers/upstream-rows.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { writeParquet } from '../../shared/engines/duckdb/parquet.ts'
@@ -12,6 +13,7 @@ import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { rights } from '../../shared/keys/records.ts'
 import type { Services } from '../../shared/services.ts'
+import type { Column } from '../../shared/sql/types.ts'
 import { visible, visibleJson } from '../../shared/visible-text.ts'
 import { nameHint } from '../../shared/sql/nearest.ts'
 import { Timing } from '../../shared/timing.ts'
@@ -61,13 +63,14 @@ async function query(services: Services, name: string, options: QueryOptions): P
   if (answer.summary.truncated)
     warn(`Only the first ${answer.summary.rows} rows: there are more than maxRows`)
   if (out === undefined) return printData((await printed(answer, format)).trimEnd())
-  await store(services, out, statement, answer)
+  const { columns: own } = await services.engine.describe(statement)
+  const columns = endpoint.jsonAsText ? columnsWithJsonText(own) : own
+  await store(out, columns, answer)
   print(`${counted(answer.summary.rows)} in ${out}`)
 }
 
-/** The rows of an answer are JSON, so the types of its columns come from a dry run. @throws ApiError where no file was written */
-async function store({ engine }: Services, out: string, statement: Statement, answer: Answer): Promise<void> {
-  const { columns } = await engine.describe(statement)
+/** @param columns by a dry run, as the rows of an answer are JSON. @throws ApiError where no file was written */
+async function store(out: string, columns: Column[], answer: Answer): Promise<void> {
   const rows = rowsAsTable(columns, await answer.rows(), answer.summary.redacted)
   await writeParquet(out, columns, rows).catch((cause: Error) => {
     throw new ApiError('invalid_request', `${out} was not written: ${cause.message}`, { cause })
