@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Json } from '../google/control/plane.ts'
 import { changes, lasting, openProject, type Project } from '../google/control/testing/project.ts'
 import { testWithGcloud } from '../google/testing/gcloud.ts'
-import { fileOf } from './settings.ts'
+import { fileOf, settings } from './settings.ts'
 import { allFlags, connect, deployBoth, dieBehind, setUp, steps } from './testing/client.ts'
 
 let project: Project
@@ -298,6 +298,7 @@ describe('npm run deploy', () => {
     const { status, output } = await project.run(process.execPath, args)
     expect([status, output]).toEqual([0, expect.stringContaining('function query: deployed')])
     expect(output.match(/^== .*/gm)).toEqual([
+      '== tests',
       '== APIs',
       '== accounts',
       '== rights',
@@ -344,7 +345,7 @@ describe('npm run deploy', () => {
     const second = await run(['--project=my-project', '--only=nothing', '--prefix=staging'])
     expect([second.status, second.output]).toEqual([
       1,
-      expect.stringMatching(/^--only=nothing: the steps are APIs, accounts, rights, /),
+      expect.stringMatching(/^--only=nothing: the steps are tests, APIs, accounts, rights, /),
     ])
   })
 
@@ -361,6 +362,37 @@ describe('npm run deploy', () => {
       1,
       expect.stringMatching(/^query has no revision tagged previous; name one: --query=REVISION/),
     ])
+  })
+
+  test('has in the help of each command the settings that it goes by', async () => {
+    const options = async (...args: string[]) => {
+      const { output } = await run([...args, '--help'])
+      return [...output.matchAll(/^ {2}(--[\w-]+)/gm)].map(match => match[1]!)
+    }
+    const all = await options()
+    for (const name of Object.keys(settings)) expect(all).toContain(`--${name}`)
+    const both = ['--project', '--region', '--prefix']
+    expect(await options('rollback')).toEqual([...both, '--dry-run', '--query', '--warm'])
+    expect(await options('restore')).toEqual(
+      expect.arrayContaining(['--project', '--prefix', '--database', '--into', '--time']),
+    )
+    expect(await options('push')).toEqual(expect.arrayContaining([...both, '--query-memory', '--env']))
+    for (const name of ['--partition', '--notify', '--backup-days'])
+      for (const command of ['push', 'rollback', 'restore', 'remove'])
+        expect(await options(command)).not.toContain(name)
+  })
+
+  testGcloud('stops a push whose settings are wrong, or that has nothing to release', async () => {
+    const wrong = await run(['push', '--project=my-project', '--region=mars-1', '--env=NO_SUCH=1'])
+    expect([wrong.status, wrong.output]).toEqual([
+      1,
+      expect.stringMatching(
+        /First:\n- --region=mars-1 is no region .*\n- --env NO_SUCH: the service has no such/,
+      ),
+    ])
+    const empty = await run(['push', '--project=my-project'])
+    expect([empty.status, empty.output]).toEqual([1, 'There is no dist/ to release: npm run build\n'])
+    expect(project.plane.calls.filter(changes)).toEqual([])
   })
 
   test('says what is missing or not known', async () => {

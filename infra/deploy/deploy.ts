@@ -3,16 +3,16 @@
  * with what is needed and does the rest, so it can be run again at any time. The guide is infra/docs/operating.md.
  */
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { loadConfig } from '../../shared/config.ts'
 import { issueKey, listKeys } from '../../shared/keys/records.ts'
 import { openServices } from '../../shared/services.ts'
-import { readQueries } from '../lqe/apply/read.ts'
 import { buildAll } from './build.ts'
 import { restore, setUpDatabase, setUpFields } from './firestore.ts'
 import {
   deployFunctions,
-  rollback,
+  earlierRevisions,
   sendTraffic,
   serviceEnvironment,
   servingAddresses,
@@ -20,12 +20,12 @@ import {
 } from './functions.ts'
 import { Google } from './google-api.ts'
 import { setUpMonitoring } from './monitoring.ts'
-import { preflight, PreflightError } from './preflight.ts'
+import { preflight, PreflightError, preflightHere } from './preflight.ts'
 import { setUpAccounts, setUpApis, setUpRoles } from './project.ts'
 import { removeAll, removeRegion } from './remove.ts'
 import { setUpJobs } from './scheduler.ts'
-import { keepSite, optionsOfSettings, readSite, SettingsError, type Site } from './settings.ts'
-import { smoke } from './smoke.ts'
+import { keepSite, namesIn, optionsOfSettings, readSite, SettingsError, type Site } from './settings.ts'
+import { smoke, smokeStart } from './smoke.ts'
 import { setUpTables } from './tables.ts'
 import { setUpTrigger } from './trigger.ts'
 
@@ -36,12 +36,14 @@ interface Run {
   env: Record<string, string | undefined>
   dryRun: boolean
   sample: boolean
+  isTested?: boolean
 }
 
 type Step = readonly [title: string, act: (run: Run) => Promise<unknown>]
 
 /** For each push, of the bundle in `dist/`: what an account without rights on the project may do. */
 const release: Step[] = [
+  ['tests', testQueries],
   ['functions', ({ google, site }) => deployFunctions(google, site)],
   ['smoke test of the new revisions', smokeCandidates],
   ['definitions', applyDefinitions],
@@ -50,12 +52,13 @@ const release: Step[] = [
 ]
 
 const steps: Step[] = [
+  release[0]!,
   ['APIs', ({ google, site }) => setUpApis(google, site)],
   ['accounts', ({ google, site }) => setUpAccounts(google, site)],
   ['rights', ({ google, site }) => setUpRoles(google, site)],
   ['data', ({ google, site }) => Promise.all([setUpDatabase(google, site), setUpTables(google, site)])],
   ['bundle', ({ google, dryRun }) => (dryRun ? Promise.resolve() : buildAll(google.options.say))],
-  ...release,
+  ...release.slice(1),
   ['rows', loadSample],
   // Nothing waits for these.
   ['monitoring', ({ google, site }) => setUpMonitoring(google, site)],
@@ -74,8 +77,14 @@ async function smokeServing({ google, site, env, dryRun }: Run): Promise<void> {
   if (!dryRun) await smoke({ google, site, env }, await servingAddresses(google, site), true)
 }
 
+/** Here, as they would stop `apply` when new code serves already; also in a dry run. */
+async function testQueries(run: Run): Promise<void> {
+  await lqe({ ...run, dryRun: false }, 'test')
+  run.isTested = true
+}
+
 function applyDefinitions(run: Run): Promise<void> {
-  return lqe(run, 'apply')
+  return lqe(run, 'apply', ...(run.isTested ? ['--no-test'] : []))
 }
 
 async function loadSample(run: Run): Promise<void> {
@@ -96,27 +105,24 @@ async function lqe({ google, env, dryRun }: Run, ...args: string[]): Promise<voi
   if (code !== 0) throw new Error(`lqe ${args.join(' ')} ended with ${String(code)}`)
 }
 
-/** One for whoever deploys first: 30 days, all endpoints. */
-async function printFirstCall({ google, site, env }: Run): Promise<void> {
-  const { query } = await servingAddresses(google, site)
-  const services = await openServices(loadConfig(env))
-  const keys = (await listKeys(services.store)).filter(({ name }) => name !== 'smoke test')
+/** For whoever deploys first: 30 days, all endpoints. @returns nothing where there are keys */
+async function issueFirstKey({ env }: Run): Promise<string | undefined> {
+  const { store, close } = await openServices(loadConfig(env))
   const expiresAt = new Date(Date.now() + 30 * 86_400_000)
   const grant = { name: 'first', endpoints: '*' as const, pins: {}, rights: [], expiresAt }
-  const key = keys.length > 0 ? null : (await issueKey(services.store, grant)).key
-  await services.close()
+  const key = (await listKeys(store)).some(({ name }) => name !== 'smoke test')
+    ? undefined
+    : (await issueKey(store, grant)).key
+  await close()
+  return key
+}
+
+async function printAddresses({ google, site, env }: Run, key?: string): Promise<void> {
+  const { query } = await servingAddresses(google, site)
   console.log(`\nThe page:  ${query}/`)
   if (key) console.log(`A key for 30 days, shown once:  ${key}`)
-  const { GOOGLE_CLOUD_PROJECT, BIGQUERY_DATASET, BIGQUERY_LOCATION, FIRESTORE_DATABASE } = env
-  const own = {
-    ENGINE: 'bigquery',
-    STORE: 'firestore',
-    GOOGLE_CLOUD_PROJECT,
-    BIGQUERY_DATASET,
-    BIGQUERY_LOCATION,
-    FIRESTORE_DATABASE,
-  }
-  const words = Object.entries(own).map(([name, value]) => `${name}='${value}'`)
+  const names = 'ENGINE STORE GOOGLE_CLOUD_PROJECT BIGQUERY_DATASET BIGQUERY_LOCATION FIRESTORE_DATABASE'
+  const words = names.split(' ').map(name => `${name}='${env[name]}'`)
   console.log(`For lqe (keys, rows, definitions):  export ${words.join(' ')}`)
   console.log(`A call:  curl -s '${query}/api/endpoints' -H 'X-API-KEY: ${key ?? 'lqe_...'}'`)
 }
@@ -137,8 +143,6 @@ async function carryOut(run: Run, all: Step[]): Promise<void> {
 interface Flags extends Record<string, string | string[] | boolean | undefined> {
   project: string
   dryRun?: boolean
-  sample?: boolean
-  only?: string
 }
 
 function runOf({ project, dryRun = false, sample = false, ...given }: Flags): Run {
@@ -148,44 +152,88 @@ function runOf({ project, dryRun = false, sample = false, ...given }: Flags): Ru
   const site = readSite(project, values as Record<string, string | string[] | undefined>)
   const google = new Google({ project, dryRun, say: line => console.log(`   ${line}`) })
   const env = { ...process.env, ENGINE: 'bigquery', STORE: 'firestore', ...serviceEnvironment(site) }
-  return { google, site, env, dryRun, sample }
+  return { google, site, env, dryRun, sample: sample === true }
 }
 
-async function deploy(flags: Flags): Promise<void> {
+async function deploy({ only, deleteOlderRows, ...flags }: Flags & { only?: string }): Promise<void> {
   const run = runOf(flags)
   const { google, dryRun, site } = run
-  const wanted = flags.only?.split(',')
+  const wanted = only?.split(',')
   const unknown = wanted?.find(title => !steps.some(([step]) => step === title))
   if (unknown)
     throw new SettingsError(`--only=${unknown}: the steps are ${steps.map(([title]) => title).join(', ')}`)
-  run.site = await preflight(google, site)
-  if (!wanted) readQueries('queries') // a definition that is wrong stops it here
+  await preflight(google, site, deleteOlderRows === true)
   if (!dryRun) google.options.say(`settings: ${keepSite(site)}`)
   await carryOut(run, wanted ? steps.filter(([title]) => wanted.includes(title)) : steps)
-  if (!dryRun && !wanted) await printFirstCall(run)
+  if (!dryRun && !wanted) await printAddresses(run, await issueFirstKey(run))
 }
 
-function command(name: string, description: string): Command {
+async function push(flags: Flags): Promise<void> {
+  const run = runOf(flags)
+  await preflightHere(run.google, run.site)
+  if (!run.dryRun && !existsSync('dist'))
+    throw new SettingsError('There is no dist/ to release: npm run build')
+  await carryOut(run, release)
+  if (!run.dryRun) await printAddresses(run)
+}
+
+/** Back and forth: the revisions that had the traffic are those before, then. */
+async function rollback(flags: Flags & { query?: string; warm?: string }): Promise<void> {
+  const { google, site, env, dryRun } = runOf(flags)
+  const revisions = await earlierRevisions(google, site, flags)
+  if (dryRun) return console.log(`Traffic would go to ${Object.values(revisions).join(' and ')}.`)
+  try {
+    await smokeStart({ google, site, env }, await tagCandidates(google, site, revisions))
+  } catch (error) {
+    const { service } = namesIn(site)
+    const list = `gcloud run revisions list --service=${service('query').split('/').at(-1)!} --project=${site.project} --region=${site.region}`
+    throw new Error(
+      `${(error as Error).message}\nThe traffic is where it was. Name others that have served: --query=REVISION --warm=REVISION, of \`${list}\`.`,
+      { cause: error },
+    )
+  }
+  await sendTraffic(google, site)
+  console.log('Forward again: the same command, which changes back to the revisions that had the traffic.')
+  console.log(
+    'Definitions stay as the newer build applied them: `lqe apply` from the older commit restores them.',
+  )
+}
+
+async function restoreInto({ into, time, ...flags }: Flags & { into: string; time?: string }): Promise<void> {
+  const { google, site } = runOf(flags)
+  if (time !== undefined && Number.isNaN(Date.parse(time)))
+    throw new SettingsError(`--time=${time} is no time, such as 2026-11-22T20:15:00Z`)
+  await restore(google, site, into, time)
+  const prefix = site.prefix && ` --prefix=${site.prefix}`
+  console.log(`Now: npm run deploy -- --project=${site.project}${prefix} --database=${into}`)
+}
+
+async function remove(flags: Flags & { deleteDataset?: string; deleteDatabase?: string }): Promise<void> {
+  const { google, site } = runOf(flags)
+  const home = readSite(site.project, { prefix: site.prefix }).region
+  if (site.region === home) await removeAll(google, site, flags)
+  else await removeRegion(google, site)
+}
+
+/** @param names the settings that it goes by */
+function command(name: string, names: RegExp, description: string): Command {
   const one = new Command(name)
     .description(description)
     .requiredOption('--project <id>', 'project of Google Cloud')
-  for (const option of optionsOfSettings()) one.addOption(option)
+  for (const option of optionsOfSettings(names)) one.addOption(option)
   const collect = (value: string, before: string[] = []) => [...before, value]
-  return one
-    .option(
-      '--env <NAME=VALUE>',
-      'a setting of the service (infra/docs/reference.md, "Settings"); repeatable',
-      collect,
-    )
-    .option('--dry-run', 'say what would be changed, and change nothing')
+  const env = 'a setting of the service (infra/docs/reference.md, "Settings"); repeatable'
+  if (names.test('env')) one.option('--env <NAME=VALUE>', env, collect)
+  return one.option('--dry-run', 'say what would be changed, and change nothing')
 }
 
 /** Without a word it is `all`, whose help this has too. */
 const program = new Command('deploy').helpOption(false)
 program.addCommand(
-  command('all', 'Deploys the service in a project of Google Cloud, or what is missing of it')
+  command('all', /^/, 'Deploys the service in a project of Google Cloud, or what is missing of it')
     .option('--sample', 'load the sample logs')
     .option('--only <steps>', `some of: ${steps.map(([title]) => title).join(', ')}`)
+    .option('--delete-older-rows', 'a lower --partition-expiry-days may delete rows')
     .addHelpText('after', '\nOthers, each with --help: push, rollback, restore, remove')
     .action(deploy),
   { isDefault: true },
@@ -193,49 +241,35 @@ program.addCommand(
 program.addCommand(
   command(
     'push',
+    /^(region|location|prefix|dataset|database|tables-in|query-.*|warm-.*|env)$/,
     'Releases dist/ (npm run build), as CI does for each push, in a project that has been set up',
-  ).action((flags: Flags) => carryOut(runOf(flags), release)),
+  ).action(push),
 )
 program.addCommand(
-  command('rollback', 'Gives the traffic to the revisions that had it before')
+  command('rollback', /^(region|prefix)$/, 'Gives the traffic to the revisions that had it before')
     .option('--query <revision>', 'this one instead')
     .option('--warm <revision>', 'this one instead')
-    .action(async (flags: Flags & { query?: string; warm?: string }) => {
-      const { google, site } = runOf(flags)
-      await rollback(google, site, flags)
-      console.log(
-        'Definitions stay as the newer build applied them: `lqe apply` from the older commit restores them.',
-      )
-    }),
+    .action(rollback),
 )
 program.addCommand(
   command(
     'restore',
+    /^(prefix|database)$/,
     'Makes another Firestore database, as this one was; --database=NAME of a deployment then uses it',
   )
     .requiredOption('--into <name>', 'name of the new database')
-    .option(
-      '--time <time>',
-      'a moment of the last seven days, as 2026-11-22T20:15:00Z; by default the newest backup',
-    )
-    .action(async (flags: Flags & { into: string; time?: string }) => {
-      const { google, site } = runOf(flags)
-      if (flags.time !== undefined && Number.isNaN(Date.parse(flags.time)))
-        throw new SettingsError(`--time=${flags.time} is no time, such as 2026-11-22T20:15:00Z`)
-      await restore(google, site, flags.into, flags.time)
-      console.log(`Now: npm run deploy -- --project=${site.project} --database=${flags.into}`)
-    }),
+    .option('--time <time>', 'of the last seven days, as 2026-11-22T20:15:00Z; by default the newest backup')
+    .action(restoreInto),
 )
 program.addCommand(
-  command('remove', 'Removes the service; data stay unless they are named')
+  command(
+    'remove',
+    /^(region|prefix|dataset|database|tables-in)$/,
+    'Removes the service; data stay unless they are named',
+  )
     .option('--delete-dataset <name>', 'the dataset with all its tables too')
     .option('--delete-database <name>', 'the Firestore database too: definitions, keys, answers')
-    .action(async (flags: Flags & { deleteDataset?: string; deleteDatabase?: string }) => {
-      const { google, site } = runOf(flags)
-      const home = readSite(site.project, { prefix: site.prefix }).region
-      if (site.region === home) await removeAll(google, site, flags)
-      else await removeRegion(google, site)
-    }),
+    .action(remove),
 )
 
 if (import.meta.main)

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import type { Json } from '../google/control/plane.ts'
 import { changes, openProject, type Project } from '../google/control/testing/project.ts'
+import { restore } from './firestore.ts'
 import { connect, setUp } from './testing/client.ts'
 
 const { indexes, fieldOverrides } = JSON.parse(
@@ -78,7 +79,7 @@ describe('the database', () => {
     delete resources()[`${group}/spending/fields/*`]
     delete resources()[database]!['pointInTimeRecoveryEnablement']
     expect(await apply()).toEqual([
-      'database (default): point-in-time recovery',
+      'database (default), in eur3, with point-in-time recovery and delete protection: changed',
       'field answers.expireAt: expiry',
       'field keys.createdAt: 1 indexes',
       'field spending.*: no indexes',
@@ -93,13 +94,23 @@ describe('the database', () => {
     expect(waits).toHaveLength(fieldOverrides.length - 1)
   })
 
+  test('that is made as another was is as safe as the first', async () => {
+    await apply()
+    const { google, site } = connect(project)
+    await restore(google, site, 'restored', new Date(Date.now() - 120_000).toISOString())
+    expect(resources()['projects/my-project/databases/restored']).toMatchObject({
+      pointInTimeRecoveryEnablement: 'POINT_IN_TIME_RECOVERY_ENABLED',
+      deleteProtectionState: 'DELETE_PROTECTION_ENABLED',
+    })
+  })
+
   test('is backed up daily, for as long as is said, and not at all where 0 is said', async () => {
     await apply({ 'backup-days': '0' })
     expect(below('backupSchedules')).toEqual([])
-    expect(await apply()).toEqual(['backups: daily, kept for 14 days'])
-    expect(await apply({ 'backup-days': '30' })).toEqual(['backups: daily, kept for 30 days'])
+    expect(await apply()).toEqual(['backups: daily, kept for 14 days: made'])
+    expect(await apply({ 'backup-days': '30' })).toEqual(['backups: daily, kept for 30 days: changed'])
     expect(below('backupSchedules')).toMatchObject([{ retention: '2592000s', dailyRecurrence: {} }])
-    expect(await apply({ 'backup-days': '0' })).toEqual(['backups: no more'])
+    expect(await apply({ 'backup-days': '0' })).toEqual(['backups: removed'])
     expect(below('backupSchedules')).toEqual([])
     await expect(apply({ 'backup-days': '99' })).rejects.toThrow('--backup-days=99 is not valid')
   })

@@ -1,5 +1,6 @@
 /** The Firestore database: point-in-time recovery, daily backups, and the indexes and expiry of `firestore.indexes.json`. */
 import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Google, Json } from './google-api.ts'
 import type { Site } from './settings.ts'
 
@@ -23,30 +24,27 @@ export function databaseOf({ project, database }: Pick<Site, 'project' | 'databa
   return `firestore/v1/projects/${project}/databases/${database}`
 }
 
+/** With which a database is made, and which one that was restored lacks. */
+const safe = {
+  pointInTimeRecoveryEnablement: 'POINT_IN_TIME_RECOVERY_ENABLED',
+  deleteProtectionState: 'DELETE_PROTECTION_ENABLED',
+}
+
 /** What has to be there before anything is served: the database, and the index by which warm searches. */
 export async function setUpDatabase(google: Google, site: Site): Promise<void> {
   const at = databaseOf(site)
-  const present = await google.get(at)
-  const recovery = { pointInTimeRecoveryEnablement: 'POINT_IN_TIME_RECOVERY_ENABLED' }
-  if (!present)
-    await google.change(
-      `database ${site.database}: made, in ${site['firestore-location']}, with point-in-time recovery`,
-      'POST',
-      `${at.replace(/\/[^/]+$/, '')}?databaseId=${encodeURIComponent(site.database)}`,
-      {
-        type: 'FIRESTORE_NATIVE',
-        locationId: site['firestore-location'],
-        deleteProtectionState: 'DELETE_PROTECTION_ENABLED',
-        ...recovery,
-      },
-    )
-  else if (present['pointInTimeRecoveryEnablement'] !== recovery.pointInTimeRecoveryEnablement)
-    await google.change(
-      `database ${site.database}: point-in-time recovery`,
-      'PATCH',
-      `${at}?updateMask=pointInTimeRecoveryEnablement`,
-      recovery,
-    )
+  const locationId = site['firestore-location']
+  await google.ensure(
+    `database ${site.database}, in ${locationId}, with point-in-time recovery and delete protection`,
+    await google.get(at),
+    safe,
+    `${dirname(at)}?databaseId=${encodeURIComponent(site.database)}`,
+    {
+      one: `${at}?updateMask=${Object.keys(safe).join()}`,
+      changed: safe,
+      making: { type: 'FIRESTORE_NATIVE', locationId },
+    },
+  )
   for (const { collectionGroup, fields } of wanted.indexes) {
     const group = `${at}/collectionGroups/${collectionGroup}/indexes`
     const indexes = (await google.list(group, 'indexes')) as { fields: (Index & { fieldPath: string })[] }[]
@@ -102,12 +100,10 @@ async function setUpBackups(google: Google, site: Site): Promise<void> {
   const schedules = await google.list(at, 'backupSchedules')
   const daily = schedules.find(schedule => schedule['dailyRecurrence'] !== undefined)
   const one = `firestore/v1/${String(daily?.['name'])}`
-  const wanted = { retention: `${days * 86_400}s`, dailyRecurrence: {} }
-  if (daily?.['retention'] === wanted.retention || (days === 0 && !daily)) return
-  const title = `backups: daily, kept for ${days} days`
-  if (days === 0) await google.change('backups: no more', 'DELETE', one)
-  else if (!daily) await google.change(title, 'POST', at, wanted)
-  else await google.change(title, 'PATCH', `${one}?updateMask=retention`, { retention: wanted.retention })
+  const retention = { retention: `${days * 86_400}s` }
+  const how = { one: `${one}?updateMask=retention`, changed: retention, making: { dailyRecurrence: {} } }
+  if (days > 0) await google.ensure(`backups: daily, kept for ${days} days`, daily, retention, at, how)
+  else if (daily) await google.remove('backups', one)
 }
 
 /**
@@ -118,18 +114,15 @@ async function setUpBackups(google: Google, site: Site): Promise<void> {
 export async function restore(google: Google, site: Site, into: string, time?: string): Promise<void> {
   const { project, database: name } = site
   const database = `projects/${project}/databases/${name}`
-  const make = (as: string, verb: string, body: Json) =>
-    google.change(
-      `database ${into}: made ${as}`,
-      'POST',
-      `firestore/v1/projects/${project}/databases:${verb}`,
-      { databaseId: into, ...body },
-    )
+  const make = async (as: string, verb: string, body: Json) => {
+    const at = `firestore/v1/projects/${project}/databases:${verb}`
+    await google.change(`database ${into}: made ${as}`, 'POST', at, { databaseId: into, ...body })
+    if (!google.options.dryRun) await setUpDatabase(google, { ...site, database: into })
+  }
   if (time !== undefined) {
     // "Point-in-time recovery": whole minutes.
     const snapshotTime = `${new Date(time).toISOString().slice(0, 17)}00Z`
-    await make(`as ${name} was at ${snapshotTime}`, 'clone', { pitrSnapshot: { database, snapshotTime } })
-    return
+    return make(`as ${name} was at ${snapshotTime}`, 'clone', { pitrSnapshot: { database, snapshotTime } })
   }
   const backups = await google.list(`firestore/v1/projects/${project}/locations/-/backups`, 'backups')
   const own = backups.filter(backup => backup['database'] === database)
@@ -138,6 +131,5 @@ export async function restore(google: Google, site: Site, into: string, time?: s
     throw new Error(
       `There is no backup of ${name} yet: --time=2026-11-22T20:15:00Z takes a moment of the last seven days.`,
     )
-  const backup = newest['name']
-  await make(`from the backup of ${String(newest['snapshotTime'])}`, 'restore', { backup })
+  await make(`from the backup of ${String(newest['snapshotTime'])}`, 'restore', { backup: newest['name'] })
 }

@@ -1,13 +1,15 @@
 /** Who gets the traffic, and who may call, in a project on the stand-in; and what gcloud is told. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { loadConfig, settings as ofService } from '../../shared/config.ts'
 import { changes, openProject, type Project } from '../google/control/testing/project.ts'
 import {
   deployArguments,
   deployFunctions,
+  earlierRevisions,
   environmentOf,
   holdTraffic,
-  rollback,
   sendTraffic,
   type Service,
   setUpCallers,
@@ -72,7 +74,8 @@ describe('a release', () => {
     const { google, site, said } = connect(project, {}, { dryRun: true })
     await deployFunctions(google, site)
     const held = said.indexOf('query: its traffic stays with the revision that serves')
-    expect([held >= 0, said.indexOf('function query: deployed') > held]).toEqual([true, true])
+    const deployed = said.findIndex(line => line.startsWith('function query: deployed'))
+    expect([held >= 0, deployed > held]).toEqual([true, true])
   })
 
   test('holds a traffic that goes to the newest revision, and leaves a split alone', async () => {
@@ -97,26 +100,72 @@ describe('a release', () => {
   })
 })
 
+/** The program as an operator runs it: back, or to the revisions that are named. */
 describe('a rollback', () => {
-  test('gives the traffic to the revisions before, and to those that are named', async () => {
-    const { google, site } = connect(project)
-    await release()
-    await expect(rollback(google, site, {})).rejects.toThrow(
-      'query has no revision tagged previous; name one: --query=REVISION',
-    )
-    await release()
-    await rollback(google, site, {})
-    expect([trafficOf('query'), trafficOf('warm')]).toEqual([['query-00001-abc 100'], ['warm-00001-abc 100']])
-    await rollback(google, site, { query: 'query-00002-abc', warm: 'warm-00001-abc' })
-    expect([trafficOf('query'), trafficOf('warm')]).toEqual([['query-00002-abc 100'], ['warm-00001-abc 100']])
+  /** Revisions that do not start. */
+  const broken = new Set<string>()
+  /** In place of a bundle: `query` is healthy, `warm` knows no such endpoint. */
+  const server = createServer((req, res) => {
+    res.writeHead(req.url === '/health' ? 200 : 404).end('not_found')
   })
+  beforeEach(async () => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await project.close()
+    const processes = ({ name }: { name: string }) =>
+      broken.has(name.split('/').at(-1)!)
+        ? Promise.reject(new Error('it does not start'))
+        : Promise.resolve(url)
+    project = await openProject({ processes })
+    const client = connect(project)
+    await setUp(client, ['APIs', 'accounts', 'rights'])
+    await release()
+    await setUpCallers(client.google, client.site)
+    broken.clear()
+  })
+  afterEach(() => new Promise(resolve => server.close(resolve)))
+
+  const rollback = (...args: string[]) =>
+    project.run(process.execPath, ['infra/deploy/deploy.ts', 'rollback', '--project=my-project', ...args])
+  const traffic = () => [trafficOf('query'), trafficOf('warm')]
+
+  test('gives the traffic to the revisions before, and the same again goes forward', async () => {
+    await release()
+    const before = traffic()
+    expect(before[0]).toEqual(['query-00002-abc 100', 'query-00001-abc previous'])
+    const dry = await rollback('--dry-run')
+    expect(dry.output).toBe('Traffic would go to query-00001-abc and warm-00001-abc.\n')
+    expect(traffic()).toEqual(before)
+    const { status, output } = await rollback()
+    expect([status, output]).toEqual([0, expect.stringMatching(/Forward again: the same command/)])
+    expect(traffic()[0]).toEqual(['query-00001-abc 100', 'query-00002-abc previous'])
+    expect(await rollback()).toMatchObject({ status: 0 })
+    expect(traffic()).toEqual(before)
+    expect(await rollback('--query=query-00001-abc', '--warm=warm-00002-abc')).toMatchObject({ status: 0 })
+    expect(traffic().map(([first]) => first)).toEqual(['query-00001-abc 100', 'warm-00002-abc 100'])
+  })
+
+  test.each(['query', 'warm'])(
+    'to a %s that does not start is refused, and the traffic stays',
+    async name => {
+      await release()
+      broken.add(`${name}-00001-abc`)
+      const { status, output } = await rollback()
+      expect([status, output]).toEqual([
+        1,
+        expect.stringMatching(
+          /failed: .* 503.*\nThe traffic is where it was\. Name others that have served: --query=/,
+        ),
+      ])
+      expect(traffic().map(([first]) => first)).toEqual(['query-00002-abc 100', 'warm-00002-abc 100'])
+    },
+  )
 
   test('changes neither where one of them has none', async () => {
     const { google, site } = connect(project)
-    await release()
     project.plane.calls.length = 0
-    const missing = rollback(google, site, { query: 'query-00001-abc' })
-    await expect(missing).rejects.toThrow('warm has no revision tagged previous')
+    const missing = earlierRevisions(google, site, { query: 'query-00001-abc' })
+    await expect(missing).rejects.toThrow('warm has no revision tagged previous; name one: --warm=REVISION')
     expect(project.plane.calls.filter(changes)).toEqual([])
   })
 })
@@ -134,12 +183,11 @@ describe('callers', () => {
   })
 
   test.each([
-    ['as the preflight found out', { access: 'no-invoker-check' }],
-    ['as the grant shows', {}],
-  ])('of query are not checked where the organization forbids allUsers, %s', async (_, flags) => {
-    const client = connect(project, flags)
-    const { constraints } = project.plane.state.projects['my-project']!
-    constraints['iam.allowedPolicyMemberDomains'] = { listPolicy: { allowedValues: ['C0abc'] } }
+    ['iam.allowedPolicyMemberDomains', { listPolicy: { allowedValues: ['C0abc'] } }],
+    ['iam.managed.allowedPolicyMembers', { enforce: true }],
+  ])('of query are not checked where the organization forbids allUsers by %s', async (name, rule) => {
+    const client = connect(project)
+    project.plane.state.projects['my-project']!.constraints[name] = rule
     await deployBoth(client)
     for (let round = 0; round < 2; round++) await setUpCallers(client.google, client.site)
     expect(client.said.filter(line => line.includes('without the check'))).toHaveLength(1)
@@ -149,6 +197,33 @@ describe('callers', () => {
       true,
       undefined,
     ])
+  })
+})
+
+describe('what is said of a function', () => {
+  test('are its sizes, and what differs from what stands', async () => {
+    const told = async (flags: Record<string, string> = {}, env = {}) => {
+      const { google, site, said } = connect(project, flags, { dryRun: true })
+      await deployFunctions(google, { ...site, env })
+      return said.find(line => line.startsWith('function query'))
+    }
+    expect(await told()).toBe(
+      'function query: deployed, memory 1Gi, cpu 1, concurrency 80, min-instances 0, max-instances 10, timeout 120',
+    )
+    await deployBoth(connect(project))
+    const name = 'projects/my-project/locations/europe-west1/functions/query'
+    const { serviceConfig } = project.plane.state.resources[name] as { serviceConfig: object }
+    const { site } = connect(project)
+    const there = { availableMemory: '1Gi', availableCpu: '1', maxInstanceRequestConcurrency: 80 }
+    const more = {
+      maxInstanceCount: 10,
+      timeoutSeconds: 60,
+      environmentVariables: environmentOf(site, 'query'),
+    }
+    Object.assign(serviceConfig, there, more)
+    expect(await told({ 'query-min-instances': '1' }, { CORS_ORIGIN: 'https://a' })).toBe(
+      'function query: deployed, memory 1Gi, cpu 1, concurrency 80, min-instances 1 (was 0), max-instances 10, timeout 120 (was 60), CORS_ORIGIN https://a (was none)',
+    )
   })
 })
 

@@ -59,18 +59,51 @@ export function environmentOf(site: Site, name: FunctionName): Record<string, st
   return { NODE_ENV: 'production', ...serviceEnvironment(site), ...(name === 'warm' ? ofWarm : {}) }
 }
 
-/** Flags of gcloud whose value is a setting: `--memory` is `query-memory` or `warm-memory`. */
-const sizes = ['memory', 'cpu', 'concurrency', 'min-instances', 'max-instances'] as const
+/** Flags of gcloud, and where the API has their values. */
+const sizes = {
+  memory: 'availableMemory',
+  cpu: 'availableCpu',
+  concurrency: 'maxInstanceRequestConcurrency',
+  'min-instances': 'minInstanceCount',
+  'max-instances': 'maxInstanceCount',
+  timeout: 'timeoutSeconds',
+}
 
-/** Arguments of gcloud. @param envFile YAML or JSON: commas in a value would break `--set-env-vars` */
-export function deployArguments(site: Site, name: FunctionName, envFile: string): string[] {
-  const { email, functionName } = namesIn(site)
-  const values: Record<string, string | undefined> = {
+/** A flag's value is a setting: `--memory` is `query-memory` or `warm-memory`. */
+function sizesOf(site: Site, name: FunctionName): Record<string, string> {
+  const values = {
     ...(site as unknown as Record<string, string>),
     // Longer than the scheduler waits, so that the call ends by itself.
     'warm-timeout': String(Number(site['warm-deadline']) + 60),
     'warm-min-instances': '0',
   }
+  return Object.fromEntries(
+    Object.keys(sizes).map(flag => [flag, (values as Record<string, string>)[`${name}-${flag}`]!]),
+  )
+}
+
+/** @returns `memory 1Gi, min-instances 1 (was 0), ...`: all sizes, and of the environment what differs from what stands */
+async function describe(google: Google, site: Site, name: FunctionName): Promise<string> {
+  const { project, region } = site
+  const at = `cloudfunctions/v2/projects/${project}/locations/${region}/functions/${namesIn(site).functionName(name)}`
+  const { serviceConfig } = (await google.get(at)) ?? {}
+  const there = serviceConfig as Record<string, string | number> | undefined
+  const before = there?.['environmentVariables'] as Record<string, string> | undefined
+  const wanted = environmentOf(site, name)
+  const lines = Object.entries(sizesOf(site, name)).map(([flag, size]) => {
+    const was = String(there?.[sizes[flag as keyof typeof sizes]] ?? '0')
+    return `${flag} ${size}${there && was !== size ? ` (was ${was})` : ''}`
+  })
+  const names = before ? [...new Set([...Object.keys(before), ...Object.keys(wanted)])] : []
+  for (const name of names)
+    if (before![name] !== wanted[name])
+      lines.push(`${name} ${wanted[name] ?? 'none'} (was ${before![name] ?? 'none'})`)
+  return lines.join(', ')
+}
+
+/** Arguments of gcloud. @param envFile YAML or JSON: commas in a value would break `--set-env-vars` */
+export function deployArguments(site: Site, name: FunctionName, envFile: string): string[] {
+  const { email, functionName } = namesIn(site)
   const builder = `projects/${site.project}/serviceAccounts/${email('build')}`
   return [
     'functions',
@@ -85,8 +118,7 @@ export function deployArguments(site: Site, name: FunctionName, envFile: string)
     '--trigger-http',
     `--service-account=${email(name)}`,
     `--build-service-account=${builder}`,
-    ...sizes.map(size => `--${size}=${values[`${name}-${size}`]}`),
-    `--timeout=${values[`${name}-timeout`]}s`,
+    ...Object.entries(sizesOf(site, name)).map(([flag, size]) => `--${flag}=${size}`),
     `--env-vars-file=${envFile}`,
     '--quiet',
   ]
@@ -101,7 +133,8 @@ export async function deployFunctions(google: Google, site: Site): Promise<void>
       functionNames.map(async name => {
         const envFile = join(folder, `${name}.yaml`)
         writeFileSync(envFile, JSON.stringify(environmentOf(site, name)))
-        google.options.say(`function ${namesIn(site).functionName(name)}: deployed`)
+        const title = `function ${namesIn(site).functionName(name)}: deployed`
+        google.options.say(`${title}, ${await describe(google, site, name)}`)
         if (!google.options.dryRun) await gcloud(deployArguments(site, name, envFile), google.options.say)
       }),
     )
@@ -135,28 +168,20 @@ async function gcloud(args: string[], say: (line: string) => void): Promise<void
 /** Everyone calls query, which asks for keys; the scheduler alone calls warm. */
 export async function setUpCallers(google: Google, site: Site): Promise<void> {
   const { service, email } = namesIn(site)
-  const query = `run/v2/${service('query')}`
-  if (site.access === 'no-invoker-check') await openWithoutCheck(google, query)
-  else
+  const [query, warm] = functionNames.map(name => `run/v2/${service(name)}`)
+  const { invokerIamDisabled } = ((await google.get(query!)) ?? {}) as Partial<Service>
+  if (!invokerIamDisabled)
     try {
-      await grant(google, query, 'query', [['roles/run.invoker', 'allUsers']])
+      await grant(google, query!, 'query', [['roles/run.invoker', 'allUsers']])
     } catch (error) {
-      // A policy that the preflight could not see: the API that knows it was not enabled yet.
       if (!/organi[sz]ation policy|permitted customer|constraints\//i.test((error as Error).message))
         throw error
-      await openWithoutCheck(google, query)
+      // "Allowing public (unauthenticated) access": recommended where a policy forbids allUsers.
+      const title = 'query: open, without the check of its caller'
+      const open = { invokerIamDisabled: true }
+      await google.change(title, 'PATCH', `${query}?updateMask=invokerIamDisabled`, open)
     }
-  await grant(google, `run/v2/${service('warm')}`, 'warm', [
-    ['roles/run.invoker', `serviceAccount:${email('scheduler')}`],
-  ])
-}
-
-/** "Allowing public (unauthenticated) access": recommended where a policy forbids allUsers. */
-async function openWithoutCheck(google: Google, query: string): Promise<void> {
-  const present = (await google.get(query)) as Service | null
-  if (present?.invokerIamDisabled) return
-  const title = 'query: open, without the check of its caller'
-  await google.change(title, 'PATCH', `${query}?updateMask=invokerIamDisabled`, { invokerIamDisabled: true })
+  await grant(google, warm!, 'warm', [['roles/run.invoker', `serviceAccount:${email('scheduler')}`]])
 }
 
 // ---- traffic
@@ -194,11 +219,11 @@ export async function holdTraffic(google: Google, site: Site): Promise<void> {
   })
 }
 
-/** Gives the newest revisions addresses of their own. */
-export async function tagCandidates(google: Google, site: Site): Promise<Addresses> {
+/** Gives revisions addresses of their own, for the smoke test. @param revisions by default the newest */
+export async function tagCandidates(google: Google, site: Site, revisions?: OfBoth): Promise<Addresses> {
   return ofBoth(async name => {
     const service = (await serviceOf(google, site, name))!
-    const revision = service.latestReadyRevision.split('/').at(-1)!
+    const revision = revisions?.[name] ?? service.latestReadyRevision.split('/').at(-1)!
     const others = (service.traffic ?? []).filter(({ tag }) => tag !== 'candidate')
     const kept = others.length > 0 ? others : serving(service)
     const traffic = [...kept, byName(revision, { tag: 'candidate' })]
@@ -207,7 +232,7 @@ export async function tagCandidates(google: Google, site: Site): Promise<Address
   })
 }
 
-/** All traffic to the newest revisions; those that had it are tagged `previous`. */
+/** All traffic to the candidates; those that had it are tagged `previous`. */
 export async function sendTraffic(google: Google, site: Site): Promise<void> {
   for (const name of functionNames) {
     const service = (await serviceOf(google, site, name))!
@@ -219,18 +244,14 @@ export async function sendTraffic(google: Google, site: Site): Promise<void> {
   }
 }
 
-/** The revisions tagged `previous`, or those named, get all the traffic again. @throws Error where there is none, of both or one */
-export async function rollback(google: Google, site: Site, named: Partial<OfBoth>): Promise<void> {
-  const revisions = await ofBoth(async name => {
+/** The revisions that are named, or else those tagged `previous`. @throws Error where there is none, of both or one */
+export function earlierRevisions(google: Google, site: Site, named: Partial<OfBoth>): Promise<OfBoth> {
+  return ofBoth(async name => {
     const service = await serviceOf(google, site, name)
     const revision = named[name] ?? (service && tagged(service, 'previous')?.revision)
     if (!revision) throw new Error(`${name} has no revision tagged previous; name one: --${name}=REVISION`)
     return revision
   })
-  for (const name of functionNames) {
-    const traffic = [byName(revisions[name], { percent: 100 })]
-    await send(google, site, name, traffic, `${revisions[name]} gets the traffic`)
-  }
 }
 
 /** Where callers find the functions. */

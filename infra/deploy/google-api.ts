@@ -12,12 +12,9 @@ export type Json = Record<string, unknown>
 class GoogleError extends Error {
   override readonly name = 'GoogleError'
   readonly status: number
-  /** Such as `SERVICE_DISABLED`, where Google says. */
-  readonly reason: string
-  constructor(status: number, message: string, reason: string) {
+  constructor(status: number, message: string) {
     super(message)
     this.status = status
-    this.reason = reason
   }
 }
 
@@ -67,25 +64,16 @@ export class Google {
     return this.identity
   }
 
-  /** @returns null where there is none. @throws GoogleError */
-  async get(path: string): Promise<Json | null> {
+  /**
+   * @returns null where there is none; in a dry run also where it may not be seen, as of a project that nobody has set up yet
+   * @throws GoogleError
+   */
+  async get(path: string, method = 'GET', body?: Json): Promise<Json | null> {
     try {
-      return await this.persist(() => this.send('GET', path))
+      return await this.persist(() => this.send(method, path, body))
     } catch (error) {
-      const { status, reason } = error as GoogleError
-      if (status === 404) return null
-      // An API that is not enabled has nothing, and without a change it stays so.
-      if (reason === 'SERVICE_DISABLED' && this.options.dryRun) return null
-      throw error
-    }
-  }
-
-  /** The same at once, and null for what may not be seen: of a project that nobody has set up yet. @throws GoogleError */
-  async peek(method: 'GET' | 'POST', path: string, body?: Json): Promise<Json | null> {
-    try {
-      return await this.send(method, path, body)
-    } catch (error) {
-      if ([403, 404].includes((error as GoogleError).status)) return null
+      const { status } = error as GoogleError
+      if (status === 404 || (status === 403 && this.options.dryRun)) return null
       throw error
     }
   }
@@ -104,20 +92,12 @@ export class Google {
 
   /** An IAM policy with its conditions, which a policy of a lower version would lose ("Policy", `version`). */
   async policy(resource: string): Promise<Json> {
-    const version = { options: { requestedPolicyVersion: 3 } }
-    const asked = `${resource}:getIamPolicy?options.requestedPolicyVersion=3`
-    const found = resource.startsWith('run/')
-      ? this.get(asked)
-      : resource.startsWith('iam/')
-        ? this.persist(() => this.send('POST', asked))
-        : this.ask(`${resource}:getIamPolicy`, version)
-    return found.then(
-      policy => ({ ...policy, version: 3 }),
-      (error: GoogleError) => {
-        if (this.options.dryRun && (error.status === 404 || error.reason === 'SERVICE_DISABLED')) return {}
-        throw error
-      },
-    )
+    const options = { requestedPolicyVersion: 3 }
+    const asked = `${resource}:getIamPolicy`
+    const found = resource.startsWith('cloudresourcemanager/')
+      ? this.get(asked, 'POST', { options })
+      : this.get(`${asked}?options.requestedPolicyVersion=3`, resource.startsWith('run/') ? 'GET' : 'POST')
+    return { ...(await found), version: 3 }
   }
 
   /** A POST that changes nothing. */
@@ -157,6 +137,11 @@ export class Google {
     return present
   }
 
+  /** Deletes what is there. */
+  async remove(title: string, path: string): Promise<void> {
+    if (await this.get(path.split('?')[0]!)) await this.change(`${title}: removed`, 'DELETE', path)
+  }
+
   /** Changes what is read first, and again from the start where somebody else changes it at the same time. */
   async edit<T>(attempt: () => Promise<T>): Promise<T> {
     return this.persist(attempt, /concurrent|Precondition Failed|etag/i)
@@ -190,7 +175,7 @@ export class Google {
     for (let operation = answer; ;) {
       if (operation['done'] === true) {
         const { code, message } = (operation['error'] ?? {}) as { code?: number; message?: string }
-        if (message !== undefined) throw new GoogleError(code ?? 0, message, '')
+        if (message !== undefined) throw new GoogleError(code ?? 0, message)
         return (operation['response'] ?? {}) as Json
       }
       await sleep(pauseMs())
@@ -249,18 +234,16 @@ function pauseMs(): number {
 }
 
 /** Where gcloud has been sent for an API, as `http://127.0.0.1:1234/iamcredentials/`. */
-export function overrideOf(api: string): URL | null {
+function overrideOf(api: string): URL | null {
   const override = process.env[`CLOUDSDK_API_ENDPOINT_OVERRIDES_${api.toUpperCase()}`]
   return override ? new URL(override) : null
 }
 
 function errorOf(status: number, text: string): GoogleError {
   try {
-    const { error } = JSON.parse(text) as { error: { message: string; details?: { reason?: string }[] } }
-    const reason = error.details?.find(detail => detail.reason)?.reason ?? ''
-    return new GoogleError(status, error.message, reason)
+    return new GoogleError(status, (JSON.parse(text) as { error: Error }).error.message)
   } catch {
-    return new GoogleError(status, `HTTP ${status}: ${text.slice(0, 500)}`, '')
+    return new GoogleError(status, `HTTP ${status}: ${text.slice(0, 500)}`)
   }
 }
 

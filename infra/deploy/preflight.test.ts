@@ -6,6 +6,7 @@ import { changes, openProject, type Project } from '../google/control/testing/pr
 import type { State } from '../google/control/plane.ts'
 import { testWithGcloud } from '../google/testing/gcloud.ts'
 import { preflight, PreflightError } from './preflight.ts'
+import { readSite } from './settings.ts'
 import { connect, setUp } from './testing/client.ts'
 
 const test = testWithGcloud() // without it there is one fault more
@@ -80,18 +81,13 @@ const each: Record<string, Fault> = {
       (resources[service('warm')] = { template: { serviceAccount: 'other@example.com' } }),
     says: /^warm in europe-west1 is another service of Cloud Run: --prefix=NAME/,
   },
-  'allUsers asked for and forbidden': {
-    flags: { access: 'public' },
-    make: domains,
-    says: /^--access=public: .*forbids allUsers \(iam\.allowedPolicyMemberDomains\): leave it out/,
-  },
   'no way to open query': {
     make: state => [domains, noOpenQuery].forEach(make => make(state)),
     says: /forbids that query is open, by .*run\.managed\.requireInvokerIam: ask the administrator/,
   },
   'more instances kept than there may be': {
     flags: { 'query-min-instances': '20' },
-    says: /^--query-min-instances=20 is more than --query-max-instances=10\.$/,
+    says: /^--query-min-instances=20: at most 10\.$/,
   },
   'a timeout that Cloud Run has not': {
     flags: { 'query-timeout': '99999' },
@@ -134,7 +130,7 @@ describe('preflight', () => {
   })
 
   test.each([
-    ['that is not valid', 'MAX_RESULT_BYTES=abc', /^--env: MAX_RESULT_BYTES must be a whole number/],
+    ['that is not valid', 'MAX_RESULT_BYTES=abc', /^--env MAX_RESULT_BYTES must be a whole number/],
     ['that there is not', 'MAX_RESULT_BYTE=1', /^--env MAX_RESULT_BYTE: the service has no such setting/],
     [
       'that is the deployment’s',
@@ -143,9 +139,8 @@ describe('preflight', () => {
     ],
     ['that is not for the cloud', 'STORE=sqlite', /^--env STORE: the deployment sets it itself/],
   ])('finds a setting of the service %s', async (_, pair, says) => {
-    const [name = '', value = ''] = pair.split('=')
-    const { google, site } = connect(project)
-    const end = preflight(google, { ...site, env: { [name]: value } })
+    const { google } = connect(project)
+    const end = preflight(google, readSite('my-project', { env: [pair] }))
     await expect(end).rejects.toMatchObject({ faults: expect.arrayContaining([expect.stringMatching(says)]) })
   })
 
@@ -192,20 +187,30 @@ describe('preflight', () => {
     )
   })
 
-  test.each([
-    ['with allUsers', [], 'public'],
-    ['without it where domains are restricted', [domains], 'no-invoker-check'],
-    [
-      'without it where members are, by a managed constraint',
-      [constrain('iam.managed.allowedPolicyMembers', { enforce: true })],
-      'no-invoker-check',
-    ],
-    ['with allUsers where only the check may not go', [noOpenQuery], 'public'],
-  ] as const)('opens query %s', async (_, made, expected) => {
+  test('asks for each policy and for each service once', async () => {
     await enableApis()
-    for (const make of made) make(project.plane.state)
-    const { google, site } = connect(project)
-    expect(await preflight(google, site)).toEqual({ ...site, access: expected })
+    project.plane.calls.length = 0
+    expect(await faults()).toEqual([])
+    const asked = project.plane.calls.map(call => call.replace(/^\S+ /, ''))
+    const of = (pattern: RegExp) => asked.filter(call => pattern.test(call))
+    expect(of(/:getEffective\w*Policy/)).toHaveLength(5)
+    expect(of(/\/services\/query /)).toHaveLength(1)
+  })
+
+  test('finds an expiry that deletes rows, unless it is said that it may', async () => {
+    const kept = { 'partition-expiry-days': '90' }
+    await setUp(connect(project, kept))
+    expect(await faults(kept)).toEqual([])
+    const [fault, ...more] = await faults({ 'partition-expiry-days': '30' })
+    expect(fault).toMatch(
+      /^--partition-expiry-days=30: BigQuery deletes older rows of .*cloudflare_logs_prod \(kept for 90 days\).*: --delete-older-rows/,
+    )
+    expect([more, await faults({ 'partition-expiry-days': '120' })]).toEqual([[], []])
+    const { google, site } = connect(project, { 'partition-expiry-days': '30' })
+    await preflight(google, site, true)
+    for (const name of Object.keys(project.plane.state.resources))
+      if (name.startsWith(`${logs}/tables/`)) project.plane.state.resources[name]!['numRows'] = '0'
+    await preflight(google, site)
   })
 
   test('misses gcloud, which deploys the functions', async () => {

@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { loadConfig, settings as ofService } from '../../shared/config.ts'
 import { databaseOf } from './firestore.ts'
 import { environmentOf } from './functions.ts'
-import type { Google } from './google-api.ts'
+import { Google, type Json } from './google-api.ts'
 import { namesIn, functionNames, type Site } from './settings.ts'
+import { datasetOf, tablesThatLose } from './tables.ts'
 
 /** The faults, as they are printed. */
 export class PreflightError extends Error {
@@ -16,8 +17,11 @@ export class PreflightError extends Error {
   }
 }
 
+/** Asks, as often as it likes: each question goes to Google once. */
+type Ask = (path: string, method?: string, body?: Json) => Promise<Json | null>
+
 /** Tells each fault. */
-type Check = (google: Google, site: Site, say: (fault: string) => void) => unknown
+type Check = (site: Site, say: (fault: string) => void, ask: Ask, google: Google) => unknown
 
 /**
  * Of Cloud Run functions ("Cloud Run functions locations", November 2026). A place that is not there would be refused after
@@ -47,51 +51,58 @@ const permissions: Record<string, string> = {
   'monitoring.alertPolicies.create': 'make alerts',
 }
 
-/**
- * @returns the site, with what was found out about it
- * @throws PreflightError
- */
-export async function preflight(google: Google, site: Site): Promise<Site> {
-  await signedIn(google)
-  if (!(await google.peek('GET', `cloudresourcemanager/v1/projects/${site.project}`)))
+/** @param mayLoseRows whether an expiry may delete rows @throws PreflightError */
+export async function preflight(google: Google, site: Site, mayLoseRows = false): Promise<void> {
+  try {
+    await google.caller()
+  } catch (error) {
+    const [why] = (error as Error).message.split('\n')
+    throw new PreflightError([`Nobody is signed in: gcloud auth login --update-adc (${why!})`])
+  }
+  // What may not be seen is not there: of a project that nobody has set up yet.
+  const looking = new Google({ ...google.options, dryRun: true })
+  const asked = new Map<string, Promise<Json | null>>()
+  const ask: Ask = (path, method, body) => {
+    const question = JSON.stringify([path, body])
+    if (!asked.has(question)) asked.set(question, looking.get(path, method, body))
+    return asked.get(question)!
+  }
+  if (!(await ask(`cloudresourcemanager/v1/projects/${site.project}`)))
     throw new PreflightError([
       `${await google.caller()} sees no project ${site.project}: name one of \`gcloud projects list\`, or sign in as its owner.`,
     ])
+  const wanted = [...checks, ...checksHere, ...(mayLoseRows ? [] : [checkExpiry])]
+  await carryOut(wanted, looking, site, ask)
+}
+
+/** What takes no question to Google: before a push, whose account may ask little. @throws PreflightError */
+export function preflightHere(google: Google, site: Site): Promise<void> {
+  return carryOut(checksHere, google, site, () => Promise.resolve(null))
+}
+
+async function carryOut(checks: Check[], google: Google, site: Site, ask: Ask): Promise<void> {
   const found = checks.map(async check => {
     const faults: string[] = []
-    await check(google, site, fault => faults.push(fault))
+    await check(site, fault => faults.push(fault), ask, google)
     return faults
   })
   const faults = (await Promise.all(found)).flat()
   if (faults.length > 0) throw new PreflightError(faults)
-  const isForbidden = (await constraints(google, site)).length > 0
-  return { ...site, access: site.access ?? (isForbidden ? 'no-invoker-check' : 'public') }
 }
 
-async function signedIn(google: Google): Promise<void> {
-  try {
-    await google.caller()
-  } catch (error) {
-    throw new PreflightError([
-      `Nobody is signed in: gcloud auth login --update-adc (${(error as Error).message.split('\n')[0]!})`,
-    ])
-  }
-}
-
-const checkBilling: Check = async (google, { project }, say) => {
-  const info = await google.peek('GET', `cloudbilling/v1/projects/${project}/billingInfo`)
+const checkBilling: Check = async ({ project }, say, ask) => {
+  const info = await ask(`cloudbilling/v1/projects/${project}/billingInfo`)
   if (info && info['billingEnabled'] !== true)
     say(
       `Project ${project} has no billing account: gcloud billing projects link ${project} --billing-account=ACCOUNT, with one of gcloud billing accounts list.`,
     )
 }
 
-const checkPermissions: Check = async (google, { project }, say) => {
-  const asked = { permissions: Object.keys(permissions) }
-  const answer = await google.ask(`cloudresourcemanager/v1/projects/${project}:testIamPermissions`, asked)
-  const missing = asked.permissions.filter(
-    one => !(answer['permissions'] as string[] | undefined)?.includes(one),
-  )
+const checkPermissions: Check = async ({ project }, say, ask, google) => {
+  const wanted = { permissions: Object.keys(permissions) }
+  const answer = await ask(`cloudresourcemanager/v1/projects/${project}:testIamPermissions`, 'POST', wanted)
+  const has = (answer?.['permissions'] ?? []) as string[]
+  const missing = wanted.permissions.filter(one => !has.includes(one))
   if (missing.length === 0) return
   const who = (await google.caller()) || 'Whoever is signed in'
   const what = missing.map(one => `${permissions[one]!} (${one})`).join(', ')
@@ -100,115 +111,111 @@ const checkPermissions: Check = async (google, { project }, say) => {
 
 // ---- policies of the organization
 
-/** Those that forbid allUsers ("Restricting identities by domain"; the second is its successor). */
-const domainConstraints = ['iam.allowedPolicyMemberDomains', 'iam.managed.allowedPolicyMembers']
-
-interface Effective {
-  listPolicy?: { allValues?: string; allowedValues?: string[] }
-  booleanPolicy?: { enforced?: boolean }
-}
-
-/** Managed ones are told by version 2 alone, another API ("Error 400: ... is in a Managed constraint format", by version 1). */
-async function effective(google: Google, project: string, constraint: string): Promise<Effective> {
+/** @returns the values of a policy that is in force, [] for one without values, null for none */
+async function effective(ask: Ask, project: string, constraint: string): Promise<string[] | null> {
+  // Managed ones are told by version 2 alone, another API ("Error 400: ... is in a Managed constraint format", by version 1).
   if (constraint.includes('.managed.')) {
-    const path = `orgpolicy/v2/projects/${project}/policies/${constraint}:getEffectivePolicy`
-    const policy = (await google.peek('GET', path)) as { spec?: { rules?: { enforce?: boolean }[] } } | null
-    return { booleanPolicy: { enforced: policy?.spec?.rules?.some(({ enforce }) => enforce) ?? false } }
+    const policy = await ask(`orgpolicy/v2/projects/${project}/policies/${constraint}:getEffectivePolicy`)
+    const { rules = [] } = (policy?.['spec'] ?? {}) as { rules?: { enforce?: boolean }[] }
+    return rules.some(({ enforce }) => enforce) ? [] : null
   }
   const path = `cloudresourcemanager/v1/projects/${project}:getEffectiveOrgPolicy`
-  return (await google.peek('POST', path, { constraint: `constraints/${constraint}` })) ?? {}
+  const policy = await ask(path, 'POST', { constraint: `constraints/${constraint}` })
+  const { listPolicy, booleanPolicy } = (policy ?? {}) as {
+    listPolicy?: { allowedValues?: string[] }
+    booleanPolicy?: { enforced?: boolean }
+  }
+  return listPolicy?.allowedValues ?? (booleanPolicy?.enforced ? [] : null)
 }
 
-/** Of those that forbid allUsers the ones that are in force. */
-async function constraints(google: Google, { project }: Site): Promise<string[]> {
-  const all = await Promise.all(domainConstraints.map(name => effective(google, project, name)))
-  const isInForce = ({ listPolicy, booleanPolicy }: Effective) =>
-    booleanPolicy?.enforced === true || (listPolicy?.allowedValues?.length ?? 0) > 0
-  return domainConstraints.filter((_, at) => isInForce(all[at]!))
-}
-
-const checkConstraints: Check = async (google, site, say) => {
-  const { project, region, access } = site
-  const [forbidden, noAccounts, needsCheck, places] = await Promise.all([
-    constraints(google, site),
-    effective(google, project, 'iam.disableServiceAccountCreation'),
-    effective(google, project, 'run.managed.requireInvokerIam'),
-    effective(google, project, 'gcp.resourceLocations'),
-  ])
-  const ask = 'ask the administrator of the organization for an exception'
-  const names = forbidden.join(', ')
-  if (access === 'public' && names)
-    say(`--access=public: the organization forbids allUsers (${names}): leave it out, or ${ask}.`)
-  if (noAccounts.booleanPolicy?.enforced)
-    say(`The organization forbids service accounts to be made (iam.disableServiceAccountCreation): ${ask}.`)
-  if (needsCheck.booleanPolicy?.enforced && names)
-    say(`The organization forbids that query is open, by ${names} and run.managed.requireInvokerIam: ${ask}.`)
-  const allowed = places.listPolicy?.allowedValues ?? []
+/** One that forbids allUsers alone is none: query is then opened without the check of its caller. */
+const checkConstraints: Check = async ({ project, region }, say, ask) => {
+  const names = [
+    'iam.disableServiceAccountCreation',
+    'run.managed.requireInvokerIam',
+    'gcp.resourceLocations',
+    // "Restricting identities by domain"; the second is its successor.
+    'iam.allowedPolicyMemberDomains',
+    'iam.managed.allowedPolicyMembers',
+  ]
+  const found = await Promise.all(names.map(name => effective(ask, project, name)))
+  const [noAccounts, needsCheck, allowed, ...domains] = found
+  const toAsk = 'ask the administrator of the organization for an exception'
+  const forbidding = names
+    .slice(3)
+    .filter((_, at) => domains[at])
+    .join(', ')
+  if (noAccounts)
+    say(`The organization forbids service accounts to be made (iam.disableServiceAccountCreation): ${toAsk}.`)
+  if (needsCheck && forbidding)
+    say(
+      `The organization forbids that query is open, by ${forbidding} and run.managed.requireInvokerIam: ${toAsk}.`,
+    )
   // Groups such as in:eu-locations are not resolved here.
-  if (allowed.length > 0 && !allowed.some(one => one.startsWith('in:') || one === region))
+  if (allowed && !allowed.some(one => one.startsWith('in:') || one === region))
     say(`The organization allows ${allowed.join(', ')} only (gcp.resourceLocations): --region=${allowed[0]!}`)
 }
 
 // ---- places and names
 
-const checkPlaces: Check = (_, { region }, say) => {
+const checkPlaces: Check = ({ region, said }, say) => {
   if (regions.includes(region)) return
   const near = regions.filter(one => one.split('-')[0] === region.split('-')[0])
   const list = (near.length > 0 ? near : regions).join(', ')
-  say(`--region=${region} is no region of Cloud Run functions: ${list}.`)
+  say(`${said['region']} is no region of Cloud Run functions: ${list}.`)
 }
 
-const checkDatabase: Check = async (google, site, say) => {
-  const present = await google.peek('GET', databaseOf(site))
+const checkDatabase: Check = async (site, say, ask) => {
+  const present = await ask(databaseOf(site))
   // A new one beside it would have no keys.
-  if (!present && (await google.peek('GET', `run/v2/${namesIn(site).service('query')}`)))
+  if (!present && (await ask(`run/v2/${namesIn(site).service('query')}`)))
     say(
       `There is no database ${site.database}, and query serves from another: a new one would have no keys and no definitions. ` +
         '`gcloud firestore databases list` names those that there are; `npm run deploy -- restore` makes one.',
     )
-  const { type, locationId } = (present ?? {}) as Record<string, string | undefined>
+  const wanted = site['firestore-location']
+  const { type, locationId = wanted } = (present ?? {}) as Record<string, string | undefined>
   const [name, other] = [`The database ${site.database}`, '--database=NAME makes one beside it']
   if (type !== undefined && type !== 'FIRESTORE_NATIVE') say(`${name} is in Datastore mode: ${other}.`)
-  const there = locationId ?? site['firestore-location']
-  if (there !== site['firestore-location'])
+  if (locationId !== wanted)
+    say(`${name} is in ${locationId}, not ${wanted}: --firestore-location=${locationId}, or ${other}.`)
+}
+
+const checkDatasets: Check = async (site, say, ask, google) => {
+  const { project, dataset, location, 'tables-in': elsewhere } = site
+  const own = `${project}.${dataset}`
+  const remedies = new Map([[own, '--dataset=NAME makes one beside it']])
+  if (elsewhere && elsewhere !== own) remedies.set(elsewhere, 'tables and roll-ups have to be in one place')
+  for (const [set, remedy] of remedies) {
+    const present = await ask(datasetOf(set))
+    const there = (present?.['location'] as string | undefined) ?? location
+    if (!present && set !== own)
+      say(
+        `${site.said['tables-in']}: ${await google.caller()} sees no such dataset: name one, or have bigquery.dataOwner on it.`,
+      )
+    if (there.toLowerCase() !== location.toLowerCase())
+      say(
+        `The dataset ${set.split('.')[1]} is in ${there}, not ${location}: --location=${there}, or ${remedy}.`,
+      )
+  }
+}
+
+const checkExpiry: Check = async (site, say, _ask, looking) => {
+  const losing = await tablesThatLose(looking, site)
+  if (losing.length > 0)
     say(
-      `${name} is in ${there}, not ${site['firestore-location']}: --firestore-location=${there}, or ${other}.`,
+      `${site.said['partition-expiry-days']}: BigQuery deletes older rows of ${losing.join(', ')}: --delete-older-rows says that it may.`,
     )
 }
 
-const checkDataset: Check = async (google, site, say) => {
-  const placeOf = async (set: string) => {
-    const [project, dataset] = set.split('.')
-    const found = await google.peek('GET', `bigquery/v2/projects/${project}/datasets/${dataset}`)
-    return found?.['location'] as string | undefined
-  }
-  const elsewhere = site['tables-in']
-  const sets: [name: string, remedy: string][] = [
-    [`${site.project}.${site.dataset}`, '--dataset=NAME makes one beside it'],
-    ...(elsewhere ? [[elsewhere, 'tables and roll-ups have to be in one place'] as [string, string]] : []),
-  ]
-  for (const [set, remedy] of sets) {
-    const location = await placeOf(set)
-    if (location === undefined && set === elsewhere && set !== sets[0]![0])
-      say(
-        `--tables-in=${set}: ${await google.caller()} sees no such dataset: name one, or have bigquery.dataOwner on it.`,
-      )
-    const there = location ?? site.location
-    if (there.toLowerCase() !== site.location.toLowerCase())
-      say(
-        `The dataset ${set.split('.')[1]} is in ${there}, not ${site.location}: --location=${there}, or ${remedy}.`,
-      )
-  }
-}
-
 /** A function or a service of that name which is not this product's would be replaced. */
-const checkNames: Check = async (google, site, say) => {
+const checkNames: Check = async (site, say, ask) => {
   const { email, functionName, service } = namesIn(site)
   for (const name of functionNames) {
-    const present = await google.peek('GET', `run/v2/${service(name)}`)
-    const { serviceAccount } = (present?.['template'] ?? {}) as { serviceAccount?: string }
+    const { template } = (await ask(`run/v2/${service(name)}`)) ?? {}
+    const { serviceAccount } = (template ?? {}) as { serviceAccount?: string }
     const called = functionName(name)
-    if (present && serviceAccount !== email(name))
+    if (template && serviceAccount !== email(name))
       say(
         `${called} in ${site.region} is another service of Cloud Run: --prefix=NAME makes ${called} into NAME-${name}.`,
       )
@@ -216,54 +223,42 @@ const checkNames: Check = async (google, site, say) => {
 }
 
 /** What would end a deployment after minutes: settings with which the functions do not start, and sizes that Cloud Run refuses. */
-const checkSettings: Check = (_google, site, say) => {
+const checkSettings: Check = (site, say) => {
+  const { said } = site
   const known = Object.values(ofService).map(({ variable }) => variable)
-  const own = Object.keys(environmentOf({ ...site, env: {} }, 'warm'))
+  const own = [
+    ...Object.keys(environmentOf({ ...site, env: {} }, 'warm')),
+    'ENGINE',
+    'STORE',
+    'PORT',
+    'K_SERVICE',
+  ]
   for (const name of Object.keys(site.env))
     if (!known.includes(name))
-      say(`--env ${name}: the service has no such setting (infra/docs/reference.md, "Settings").`)
-    else if (
-      own.includes(name) ||
-      ['ENGINE', 'STORE', 'PORT', 'K_SERVICE'].includes(name) ||
-      name.endsWith('EMULATOR_HOST')
-    )
-      say(`--env ${name}: the deployment sets it itself.`)
+      say(`${said[name]}: the service has no such setting (infra/docs/reference.md, "Settings").`)
+    else if (own.includes(name) || name.endsWith('EMULATOR_HOST'))
+      say(`${said[name]}: the deployment sets it itself.`)
   try {
     loadConfig({ ...site.env, K_SERVICE: 'query' })
   } catch (error) {
-    say(`--env: ${(error as Error).message}.`)
+    say(`${(error as Error).message.replace(/^\w+/, name => said[name] ?? name)}.`)
   }
-  const most: [
-    name: 'query-timeout' | 'warm-deadline' | 'query-concurrency' | 'warm-concurrency',
-    value: number,
-  ][] = [
-    ['query-timeout', 3600],
-    ['warm-deadline', 1800],
-    ['query-concurrency', 1000],
-    ['warm-concurrency', 1000],
-  ]
-  for (const [name, value] of most)
-    if (Number(site[name]) > value) say(`--${name}=${site[name]}: at most ${value}.`)
-  if (Number(site['query-min-instances']) > Number(site['query-max-instances']))
-    say(
-      `--query-min-instances=${site['query-min-instances']} is more than --query-max-instances=${site['query-max-instances']}.`,
-    )
+  const most = {
+    'query-timeout': 3600,
+    'warm-deadline': 1800,
+    'query-concurrency': 1000,
+    'warm-concurrency': 1000,
+    'query-min-instances': Number(site['query-max-instances']),
+  }
+  for (const [name, value] of Object.entries(most))
+    if (Number(site[name as keyof typeof most]) > value) say(`${said[name]}: at most ${value}.`)
 }
 
 /** It deploys the functions. Asking it for its version would take it a second. */
-const checkGcloud: Check = (_google, _site, say) => {
+const checkGcloud: Check = (_site, say) => {
   if (spawnSync('sh', ['-c', 'command -v gcloud'], { stdio: 'ignore' }).status !== 0)
     say('There is no gcloud: https://cloud.google.com/sdk/docs/install, or use Cloud Shell.')
 }
 
-const checks: Check[] = [
-  checkBilling,
-  checkPermissions,
-  checkConstraints,
-  checkPlaces,
-  checkDatabase,
-  checkDataset,
-  checkNames,
-  checkSettings,
-  checkGcloud,
-]
+const checksHere = [checkPlaces, checkSettings, checkGcloud]
+const checks = [checkBilling, checkPermissions, checkConstraints, checkDatabase, checkDatasets, checkNames]

@@ -48,8 +48,9 @@ describe('the settings', () => {
   })
 
   test('are kept where they differ from the defaults, and read again, with those of the next time over them', () => {
-    const env = ['MAX_RESULT_BYTES=1000', 'URL=https://a?b=c,d']
-    const site = readSite('my-project', { region: 'us-east1', 'query-memory': '1Gi', notify: 'a@b.c', env })
+    const pairs = ['MAX_RESULT_BYTES=1000', 'URL=https://a?b=c,d']
+    const flags = { region: 'us-east1', 'query-memory': '1Gi', notify: 'a@b.c' }
+    const site = readSite('my-project', { ...flags, env: pairs })
     const file = keepSite(site)
     expect(parse(readFileSync(file, 'utf8'))).toEqual({
       region: 'us-east1',
@@ -58,9 +59,10 @@ describe('the settings', () => {
       notify: 'a@b.c',
       env: { MAX_RESULT_BYTES: '1000', URL: 'https://a?b=c,d' },
     })
-    expect(readSite('my-project', {})).toEqual(site)
+    expect(readSite('my-project', {})).toEqual({ ...site, said: expect.anything() })
     const next = readSite('my-project', { region: 'us-west1', env: ['URL=none'] })
-    expect(next).toEqual({ ...site, region: 'us-west1', env: { MAX_RESULT_BYTES: '1000', URL: 'none' } })
+    const env = { MAX_RESULT_BYTES: '1000', URL: 'none' }
+    expect(next).toEqual({ ...site, region: 'us-west1', env, said: expect.anything() })
   })
 
   test('written by hand may be numbers', () => {
@@ -73,16 +75,24 @@ describe('the settings', () => {
     expect(readSite('my-project', {}).env).toEqual({})
   })
 
-  test('that there are not, or that are not valid, are refused by name, from the file as from a flag', () => {
+  test('that there are not, or that are not valid, are refused by flag, or by file, line and name', () => {
     const read = (flags: Parameters<typeof readSite>[1]) => () => readSite('my-project', flags)
     expect(read({ 'backup-days': 'many' })).toThrow('--backup-days=many is not valid: daily backups')
     expect(read({ 'tables-in': 'raw' })).toThrow('--tables-in=raw is not valid: project.dataset:')
     expect(read({ prefix: 'lqe' })).toThrow('--prefix=lqe is not valid')
     expect(read({ env: ['NAME'] })).toThrow('--env=NAME: write NAME=VALUE')
     expect(() => readSite('My_Project', {})).toThrow('--project=My_Project is not the id of a project')
-    write('regoin: us-east1')
-    expect(read({})).toThrow('infra/deploy/projects/my-project.yaml: there is no setting regoin')
-    write('backup-days: many')
-    expect(read({})).toThrow('--backup-days=many is not valid')
+    const file = 'infra/deploy/projects/my-project.yaml'
+    for (const [text, says] of [
+      ['# mine\nregoin: us-east1', `${file}:2: there is no setting regoin`],
+      ['region: us-east1\nbackup-days: many', `${file}:2: backup-days=many is not valid: daily backups`],
+      ['region: [', `${file}: Flow sequence in block collection must be`],
+      ['- region', `${file}: it is no map of settings`],
+    ] as const) {
+      write(text)
+      expect(read({})).toThrow(says)
+    }
+    write('env:\n  MAX_RESULT_BYTES: 1')
+    expect(readSite('my-project', {}).said['MAX_RESULT_BYTES']).toBe(`${file}:2: MAX_RESULT_BYTES`)
   })
 })

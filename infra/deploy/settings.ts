@@ -40,10 +40,6 @@ export const settings = {
     'HOUR or DAY, for new tables; by default HOUR where they expire after 416 days at most',
   ],
   'project-column': [/^yes$/, 'yes: a column `project` for tables with it in their metadata only'],
-  access: [
-    /^(public|no-invoker-check)$/,
-    'public, or no-invoker-check where the organization forbids allUsers (found out)',
-  ],
   notify: [/^\S+@\S+$/, 'e-mail address that alerts go to; without it they are in the console only'],
   repository: [
     /^(projects\/\S+\/repositories\/\S+|[\w.-]+\/[\w.-]+)$/,
@@ -79,6 +75,8 @@ export interface Site extends Omit<Given, 'dataset' | 'database'> {
   database: string
   /** Settings of the service (`shared/config.ts`) for both functions. */
   env: Readonly<Record<string, string>>
+  /** How each was said, for who reads that it is wrong: `--region=mars`, or `my-project.yaml:3: region=mars`. */
+  said: Readonly<Record<string, string>>
 }
 
 /** A setting that is not valid; the message says which. */
@@ -86,9 +84,10 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
 
-/** Flags for commander. */
-export function optionsOfSettings(): Option[] {
-  return all.map(
+/** Flags for commander. @param names those that the command goes by */
+export function optionsOfSettings(names: RegExp): Option[] {
+  const wanted = all.filter(([name]) => names.test(name))
+  return wanted.map(
     ([name, [, description, standard]]) =>
       new Option(`--${name} <value>`, `${description}${standard ? ` (default: ${standard})` : ''}`),
   )
@@ -102,6 +101,21 @@ export function fileOf(project: string, prefix = ''): string {
   return join('infra/deploy/projects', `${[project, prefix].filter(Boolean).join('.')}.yaml`)
 }
 
+function readKept(file: string): { kept: Kept; lineOf: (name: string) => string } {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const lines = text.split('\n')
+  try {
+    const kept = (parse(text) ?? {}) as Kept
+    if (typeof kept !== 'object' || Array.isArray(kept)) throw new Error('it is no map of settings')
+    return {
+      kept,
+      lineOf: name => `${file}:${lines.findIndex(one => one.trim().startsWith(`${name}:`)) + 1}`,
+    }
+  } catch (error) {
+    throw new SettingsError(`${file}: ${(error as Error).message.split('\n')[0]!}`)
+  }
+}
+
 /**
  * The file's settings with those given over them.
  * @param given values by name, and `env` as `NAME=VALUE`
@@ -110,18 +124,30 @@ export function fileOf(project: string, prefix = ''): string {
 export function readSite(project: string, given: Record<string, string | string[] | undefined>): Site {
   if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(project))
     throw new SettingsError(`--project=${project} is not the id of a project, such as my-project-123`)
-  const file = fileOf(project, given['prefix'] as string | undefined)
-  const kept = existsSync(file) ? (parse(readFileSync(file, 'utf8')) as Kept | null) : null
-  const { env: keptEnv, ...keptSettings } = kept ?? {}
-  const { env = [], ...flags } = given
+  const { kept, lineOf } = readKept(fileOf(project, given['prefix'] as string | undefined))
+  const { env: keptEnv, ...keptSettings } = kept
+  const { env: pairs = [], ...flags } = given
   const values: Record<string, string | undefined> = {}
+  const said: Record<string, string> = {}
   for (const name of Object.keys(keptSettings))
-    if (!(name in settings)) throw new SettingsError(`${file}: there is no setting ${name}`)
+    if (!(name in settings)) throw new SettingsError(`${lineOf(name)}: there is no setting ${name}`)
   for (const [name, [pattern, description, standard]] of all) {
-    const said = flags[name] ?? (keptSettings as Record<string, Value>)[name] ?? standard
-    if (said !== undefined && !pattern.test(String(said)))
-      throw new SettingsError(`--${name}=${String(said)} is not valid: ${description}`)
-    values[name] = said === undefined ? undefined : String(said)
+    const ofFile = flags[name] === undefined ? keptSettings[name as Name] : undefined
+    const value = flags[name] ?? ofFile ?? standard
+    values[name] = value === undefined ? undefined : String(value)
+    said[name] =
+      ofFile === undefined ? `--${name}=${values[name]}` : `${lineOf(name)}: ${name}=${values[name]}`
+    if (value !== undefined && !pattern.test(String(value)))
+      throw new SettingsError(`${said[name]} is not valid: ${description}`)
+  }
+  // By hand a number may be written without quotes, which gcloud refuses.
+  const env = Object.fromEntries(Object.entries(keptEnv ?? {}).map(([name, value]) => [name, String(value)]))
+  for (const name of Object.keys(env)) said[name] = `${lineOf(name)}: ${name}`
+  for (const pair of pairs) {
+    const at = pair.indexOf('=')
+    if (at < 1) throw new SettingsError(`--env=${pair}: write NAME=VALUE`)
+    env[pair.slice(0, at)] = pair.slice(at + 1)
+    said[pair.slice(0, at)] = `--env ${pair.slice(0, at)}`
   }
   const { prefix } = values as Given
   return {
@@ -129,18 +155,9 @@ export function readSite(project: string, given: Record<string, string | string[
     project,
     dataset: values['dataset'] ?? (prefix ? `${prefix}_logs` : 'logs'),
     database: values['database'] ?? (prefix || '(default)'),
-    env: Object.fromEntries([
-      // By hand a number may be written without quotes, which gcloud refuses.
-      ...Object.entries(keptEnv ?? {}).map(([name, value]) => [name, String(value)]),
-      ...(env as string[]).map(pairOf),
-    ]) as Record<string, string>,
+    env,
+    said,
   }
-}
-
-function pairOf(text: string): [string, string] {
-  const at = text.indexOf('=')
-  if (at < 1) throw new SettingsError(`--env=${text}: write NAME=VALUE`)
-  return [text.slice(0, at), text.slice(at + 1)]
 }
 
 /** Writes what differs from the defaults where it will be found. @returns the file */

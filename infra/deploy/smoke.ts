@@ -1,10 +1,10 @@
 /**
- * Calls both functions as they are called from outside, with a key that holds for ten minutes and a token of the scheduler's
- * account. It changes nothing, and BigQuery reads no bytes for it.
+ * Calls both functions as they are called from outside, with a key that holds for ten minutes and is removed again, and a token of
+ * the scheduler's account. BigQuery reads no bytes for it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig } from '../../shared/config.ts'
-import { issueKey, revokeKey } from '../../shared/keys/records.ts'
+import { issueKey, removeKey } from '../../shared/keys/records.ts'
 import { openServices } from '../../shared/services.ts'
 import type { Addresses } from './functions.ts'
 import type { Google } from './google-api.ts'
@@ -28,13 +28,9 @@ interface Options {
  * @param needed whether the endpoints are defined already: before the first `apply` they are not
  * @throws Error that says which check failed, and with what
  */
-export async function smoke(
-  { google, site, env }: Options,
-  addresses: Addresses,
-  needed: boolean,
-): Promise<void> {
-  const { say } = google.options
-  const services = await openServices(loadConfig(env))
+export async function smoke(options: Options, addresses: Addresses, needed: boolean): Promise<void> {
+  const { say } = options.google.options
+  const services = await openServices(loadConfig(options.env))
   const grant = { name: 'smoke test', endpoints: '*' as const, pins: {}, rights: [] }
   const expiresAt = new Date(Date.now() + keyMs)
   const { key, id } = await persist(() => issueKey(services.store, { ...grant, expiresAt }))
@@ -42,15 +38,31 @@ export async function smoke(
     const defined = await services.endpoints.find(endpoint)
     if (!defined && needed) throw new Error(`there is no endpoint ${endpoint}`)
     if (!defined) say(`left out: ${endpoint} is not defined yet, and is called later`)
-    const token = await identityToken(google, site)
-    for (const check of checksOf(addresses, { key, token, call: defined ? call : null })) {
-      await persist(() => carryOut(check))
-      say(`passed: ${check[0]}`)
-    }
+    await smokeStart(options, addresses)
+    const withKey = { headers: { 'X-API-KEY': key } }
+    const api = `${addresses.query}/api/endpoints`
+    await carryOut(options, [
+      ['query refuses a call without a key', api, 401],
+      ['query knows a key', api, 200, withKey],
+      ...(defined ? [['query asks BigQuery', `${api}/query/${call}`, 200, withKey] satisfies Check] : []),
+      ['warm is closed to the public', addresses.warm, 403, { method: 'POST' }],
+    ])
   } finally {
-    await revokeKey(services.store, id)
+    await removeKey(services.store, id)
     await services.close()
   }
+}
+
+/** Whether both start, and warm reads the store: before the traffic goes back to them. @throws as `smoke` does */
+export async function smokeStart(options: Options, { query, warm }: Addresses): Promise<void> {
+  const { google, site } = options
+  const Authorization = `Bearer ${await identityToken(google, site)}`
+  const asScheduler = { method: 'POST', headers: { Authorization } }
+  await carryOut(options, [
+    ['query is up', `${query}/health`, 200],
+    // warm has checked the caller and read the store when it says that there is no such endpoint.
+    ['warm knows its scheduler', `${warm}/?endpoint=smoke-test`, 404, asScheduler, 'not_found'],
+  ])
 }
 
 /** With which the scheduler calls, signed by Google ("Create short-lived credentials for a service account"). */
@@ -63,26 +75,14 @@ async function identityToken(google: Google, site: Site): Promise<string> {
   return token as string
 }
 
-function checksOf(
-  { query, warm }: Addresses,
-  { key, token, call }: { key: string; token: string; call: string | null },
-): Check[] {
-  const withKey = { headers: { 'X-API-KEY': key } }
-  const asked = `${query}/api/endpoints/query/${call}`
-  // warm has checked the caller and read the store when it says that there is no such endpoint.
-  const none = `${warm}/?endpoint=smoke-test`
-  const asScheduler = { method: 'POST', headers: { Authorization: `Bearer ${token}` } }
-  return [
-    ['query is up', `${query}/health`, 200],
-    ['query refuses a call without a key', `${query}/api/endpoints`, 401],
-    ['query knows a key', `${query}/api/endpoints`, 200, withKey],
-    ...(call === null ? [] : [['query asks BigQuery', asked, 200, withKey] satisfies Check]),
-    ['warm is closed to the public', none, 403, { method: 'POST' }],
-    ['warm knows its scheduler', none, 404, asScheduler, 'not_found'],
-  ]
+async function carryOut({ google }: Options, checks: Check[]): Promise<void> {
+  for (const check of checks) {
+    await persist(() => ask(check))
+    google.options.say(`passed: ${check[0]}`)
+  }
 }
 
-async function carryOut([title, url, status, init, contains = '']: Check): Promise<void> {
+async function ask([title, url, status, init, contains = '']: Check): Promise<void> {
   const response = await fetch(url, init)
   const body = await response.text()
   if (response.status === status && body.includes(contains)) return

@@ -154,7 +154,7 @@ describe('set-up', () => {
       { name: '_loaded_at', type: 'TIMESTAMP', mode: 'NULLABLE' },
     ]
     const said = await setUpTables({ 'partition-expiry-days': '30', partition: 'HOUR' })
-    expect(said).toContain('table pgbouncer_logs_prod: schema, timePartitioning')
+    expect(said).toContain('table pgbouncer_logs_prod: schema, rows are kept for 30 days, not ever')
     expect(said.filter(line => line.includes('is partitioned by DAY, which cannot be changed'))).toHaveLength(
       9,
     )

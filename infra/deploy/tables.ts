@@ -1,8 +1,8 @@
 /** BigQuery: the dataset, the log tables, who may read them, and the service's own requests. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { FieldSchema } from '../../shared/engines/schema.ts'
-import type { Google } from './google-api.ts'
+import { type Google, holds, type Json } from './google-api.ts'
 import { functionNames, namesIn, type Site } from './settings.ts'
 
 export interface Field {
@@ -14,7 +14,7 @@ export interface Field {
 }
 
 /** A resource of BigQuery's API, as far as it is decided here. */
-export interface Table {
+export interface Table extends Json {
   schema: { fields: Field[] }
   timePartitioning?: { type: string; field?: string; expirationMs?: string | null }
   clustering?: { fields: string[] }
@@ -53,34 +53,33 @@ function schemaOf(name: string): Field[] {
   return JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')) as Field[]
 }
 
+/** @param set `project.dataset` */
+export function datasetOf(set: string): string {
+  return `bigquery/v2/projects/${set.replace('.', '/datasets/')}`
+}
+
+function tablesOf({ project, dataset }: Site): string {
+  return `${datasetOf(`${project}.${dataset}`)}/tables`
+}
+
 /** The dataset, its tables and the requests' sink, then the rights on it: one change of a policy. */
 export async function setUpTables(google: Google, site: Site): Promise<void> {
-  const { project, dataset, location } = site
-  const at = `bigquery/v2/projects/${project}/datasets`
-  const datasetReference = { projectId: project, datasetId: dataset }
-  if (!(await google.get(`${at}/${dataset}`)))
-    await google.change(`dataset ${dataset}: made, in ${location}`, 'POST', at, {
-      datasetReference,
-      location,
-    })
-  const names = site['tables-in'] ? [] : logTables()
+  const { project, dataset, location, 'tables-in': elsewhere } = site
+  const at = datasetOf(`${project}.${dataset}`)
+  const making = { datasetReference: { projectId: project, datasetId: dataset }, location }
+  if (!(await google.get(at)))
+    await google.change(`dataset ${dataset}: made, in ${location}`, 'POST', dirname(at), making)
+  const names = elsewhere ? [] : logTables()
   await Promise.all(names.map(name => setUpTable(google, site, tableId(name), schemaOf(name), name)))
   const writer = await setUpRequests(google, site)
   const { email } = namesIn(site)
-  const readers = [email('query'), email('warm')]
-  await setUpAccess(google, `${at}/${dataset}`, [
-    ...readers.map(userByEmail => ({ role: 'READER', userByEmail })),
-    // It applies endpoints, and makes the views of their roll-ups.
-    { role: 'WRITER', userByEmail: email('build') },
-    ...(writer ? [{ role: 'WRITER', userByEmail: writer }] : []),
-  ])
-  if (!site['tables-in']) return
-  const [elsewhere, set] = site['tables-in'].split('.')
-  await setUpAccess(
-    google,
-    `bigquery/v2/projects/${elsewhere}/datasets/${set}`,
-    [...readers, email('build')].map(userByEmail => ({ role: 'READER', userByEmail })),
-  )
+  const as = (role: string, ...emails: string[]) => emails.map(userByEmail => ({ role, userByEmail }))
+  const readers = as('READER', email('query'), email('warm'))
+  // The build applies endpoints, and makes the views of their roll-ups.
+  const writers = as('WRITER', email('build'), ...(writer ? [writer] : []))
+  await setUpAccess(google, at, [...readers, ...writers])
+  if (elsewhere)
+    await setUpAccess(google, datasetOf(elsewhere), [...readers, ...as('READER', email('build'))])
 }
 
 /** Makes a table, or adds what it lacks. Columns that the table has and the file has not stay. */
@@ -91,72 +90,70 @@ async function setUpTable(
   file: Field[],
   description: string,
 ): Promise<void> {
-  const { project, dataset } = site
-  const at = `bigquery/v2/projects/${project}/datasets/${dataset}/tables`
+  const at = tablesOf(site)
   const present = (await google.get(`${at}/${id}`)) as Table | null
   const { table, note } = planTable(file, present, site)
   if (note) google.options.say(`table ${id} ${note}`)
   if (!table) return
-  if (present)
-    await google.change(`table ${id}: ${Object.keys(table).join(', ')}`, 'PATCH', `${at}/${id}`, { ...table })
-  else {
-    const tableReference = { projectId: project, datasetId: dataset, tableId: id }
-    await google.change(`table ${id}: made`, 'POST', at, { tableReference, description, ...table })
-  }
+  const tableReference = { projectId: site.project, datasetId: site.dataset, tableId: id }
+  const { timePartitioning, ...others } = table
+  const kept = timePartitioning ? [`rows are kept for ${keptFor(table)}, not ${keptFor(present ?? {})}`] : []
+  const what = [...Object.keys(others), ...kept].join(', ')
+  if (present) await google.change(`table ${id}: ${what}`, 'PATCH', `${at}/${id}`, table)
+  else await google.change(`table ${id}: made`, 'POST', at, { tableReference, description, ...table })
+}
+
+function keptFor({ timePartitioning: { expirationMs } = { type: '' } }: Partial<Table>): string {
+  return expirationMs ? `${Number(expirationMs) / dayMs} days` : 'ever'
+}
+
+/** The tables of which BigQuery would delete rows, as `--partition-expiry-days` is less than it was. */
+export async function tablesThatLose(google: Google, site: Site): Promise<string[]> {
+  const asked = Number(site['partition-expiry-days'] ?? 0) * dayMs
+  const ids = asked > 0 ? [...(site['tables-in'] ? [] : logTables().map(tableId)), routedTable] : []
+  const found = await Promise.all(ids.map(id => google.get(`${tablesOf(site)}/${id}`)))
+  return (found as (Table | null)[]).flatMap((table, at) => {
+    const isLess = asked < Number(table?.timePartitioning?.expirationMs ?? Infinity)
+    const loses = table?.timePartitioning && isLess && table['numRows'] !== '0'
+    return loses ? [`${ids[at]!} (kept for ${keptFor(table)})`] : []
+  })
 }
 
 interface Plan {
   /** What is to be made or changed; `null` = nothing. */
   table: Partial<Table> | null
   /** What cannot be changed. */
-  note?: string
+  note: string | undefined
 }
 
 /** @param present `null` for a table that is not there */
 export function planTable(file: Field[], present: Table | null, layout: Layout): Plan {
+  const { partition, 'partition-expiry-days': days } = layout
   const isMissing = layout['project-column'] === 'yes' && !file.some(({ name }) => name === 'project')
   const wanted = isMissing ? [...file, projectColumn] : file
   const fields = present ? mergeFields(present.schema.fields, wanted) : wanted
-  // The partition column may be a clustering column too: within a partition rows are then in order of time.
-  const clustering = {
-    fields: fields.some(({ name }) => name === 'project') ? ['project', 'timestamp'] : ['timestamp'],
-  }
-  return present
-    ? changed(present, { schema: { fields }, clustering }, layout)
-    : made({ schema: { fields }, clustering }, layout)
-}
-
-function made(table: Table, { partition, 'partition-expiry-days': days = '0' }: Layout): Plan {
-  const expiry = Number(days)
+  const hasProject = fields.some(({ name }) => name === 'project')
+  const expiry = Number(days ?? 0)
   const fits = expiry > 0 && expiry <= mostDaysOfHours
-  const type = partition ?? (fits ? 'HOUR' : 'DAY')
-  const timePartitioning = {
-    type,
-    field: 'timestamp',
-    ...(expiry > 0 ? { expirationMs: String(expiry * dayMs) } : {}),
+  const made = { type: partition ?? (fits ? 'HOUR' : 'DAY'), field: 'timestamp' }
+  const there = present ? present.timePartitioning : made
+  const isSaid = present ? days !== undefined : expiry > 0
+  const expiring = isSaid ? { expirationMs: expiry > 0 ? String(expiry * dayMs) : null } : {}
+  const table: Table = {
+    schema: { fields },
+    ...(there ? { timePartitioning: { ...there, ...expiring } } : {}),
+    // The partition column may be a clustering column too: within a partition rows are then in order of time.
+    clustering: { fields: hasProject ? ['project', 'timestamp'] : ['timestamp'] },
   }
-  const note = `takes no rows of more than ${mostDaysOfHours} days: see "Tables" in infra/docs/operating.md`
-  return { table: { ...table, timePartitioning }, ...(type === 'HOUR' && !fits ? { note } : {}) }
-}
-
-function changed(present: Table, wanted: Table, { partition, 'partition-expiry-days': days }: Layout): Plan {
-  const {
-    type,
-    field,
-    expirationMs = null,
-  } = (present.timePartitioning ?? {}) as Partial<NonNullable<Table['timePartitioning']>>
-  const asked = Number(days) === 0 ? null : String(Number(days) * dayMs)
-  const wantedMs = days === undefined ? expirationMs : asked
-  const table: Partial<Table> = {}
-  if (JSON.stringify(wanted.schema.fields) !== JSON.stringify(present.schema.fields))
-    table.schema = wanted.schema
-  if (type && wantedMs !== expirationMs)
-    table.timePartitioning = { type, ...(field ? { field } : {}), expirationMs: wantedMs }
-  if (present.clustering?.fields.join() !== wanted.clustering!.fields.join())
-    table.clustering = wanted.clustering!
-  const note = `is partitioned by ${type ?? 'nothing'}, which cannot be changed: see "Tables" in infra/docs/operating.md`
-  const isOther = partition !== undefined && type !== partition
-  return { table: Object.keys(table).length > 0 ? table : null, ...(isOther ? { note } : {}) }
+  const differing = Object.entries(table).filter(([key, value]) => !holds(present?.[key], value))
+  const [isOther, isLimited] = [partition && there?.type !== partition, made.type === 'HOUR' && !fits]
+  const other = `is partitioned by ${there?.type ?? 'nothing'}, which cannot be changed`
+  const limit = `takes no rows of more than ${mostDaysOfHours} days`
+  const note = present ? isOther && other : isLimited && limit
+  return {
+    table: differing.length > 0 ? Object.fromEntries(differing) : null,
+    note: note ? `${note}: see "Tables" in infra/docs/operating.md` : undefined,
+  }
 }
 
 /**
@@ -199,9 +196,8 @@ async function setUpRequests(google: Google, site: Site): Promise<string | undef
   const schema = schemaOf(requests) as FieldSchema[]
   const daily: Site = { ...site, partition: 'DAY', 'project-column': undefined }
   await setUpTable(google, daily, routedTable, routedSchema(schema), 'Requests, as Cloud Logging routes them')
-  const at = `bigquery/v2/projects/${project}/datasets/${dataset}/tables`
   const view = { query: requestsView(schema, `${project}.${dataset}`), useLegacySql: false }
-  const id = tableId(requests)
+  const [at, id] = [tablesOf(site), tableId(requests)]
   const making = { tableReference: { projectId: project, datasetId: dataset, tableId: id } }
   const one = `${at}/${id}`
   await google.ensure(`view ${id}`, await google.get(one), { view }, at, { one, changed: { view }, making })
@@ -216,19 +212,14 @@ async function setUpSink(google: Google, site: Site): Promise<string | undefined
     destination: `bigquery.googleapis.com/projects/${project}/datasets/${dataset}`,
     filter: `resource.type="cloud_run_revision" AND (${isOurs.join(' OR ')}) AND jsonPayload.how:*`,
   }
-  const [at, account] = [`logging/v2/projects/${project}/sinks`, 'uniqueWriterIdentity=true']
   const name = own('requests')
-  const sink = await google.ensure(
-    `sink ${name}`,
-    await google.get(`${at}/${name}`),
-    wanted,
-    `${at}?${account}`,
-    {
-      one: `${at}/${name}?${account}&updateMask=destination,filter`,
-      changed: wanted,
-      making: { name, bigqueryOptions: { usePartitionedTables: true } },
-    },
-  )
+  const at = `logging/v2/projects/${project}/sinks`
+  const account = 'uniqueWriterIdentity=true'
+  const making = { name, bigqueryOptions: { usePartitionedTables: true } }
+  const one = `${at}/${name}?${account}&updateMask=destination,filter`
+  const present = await google.get(`${at}/${name}`)
+  const how = { one, changed: wanted, making }
+  const sink = await google.ensure(`sink ${name}`, present, wanted, `${at}?${account}`, how)
   return (sink['writerIdentity'] as string | undefined)?.replace('serviceAccount:', '')
 }
 

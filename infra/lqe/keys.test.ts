@@ -54,6 +54,12 @@ describe('lqe key', () => {
     expect(out.includes('sees what every other key calls and costs (service.usage)')).toBe(says)
   })
 
+  test('say in their help how long a successor overlaps in days, not in milliseconds', async () => {
+    const { out } = await key('rotate', '--help')
+    expect(out.replaceAll(/\s+/g, ' ')).toContain('how long the old key stays valid (default: 7d)')
+    expect(out).not.toMatch(/\d{4}/)
+  })
+
   test('creates, lists, rotates and revokes', async () => {
     const grant = [
       '--endpoint',

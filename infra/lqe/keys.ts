@@ -129,7 +129,11 @@ export function keyCommand(withStore: WithStore): Command {
     .command('rotate')
     .description('issue a key with the same rights; the old one stays valid for a while')
     .argument('<id>', idHint)
-    .option('--overlap <duration>', 'how long the old key stays valid', duration, 7 * day)
+    .addOption(
+      new Option('--overlap <duration>', 'how long the old key stays valid')
+        .argParser(duration)
+        .default(7 * day, '7d'),
+    )
     .action(async (id: string, { overlap }: { overlap: number }) =>
       withStore(store => rotate(store, id, overlap)),
     )

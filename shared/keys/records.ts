@@ -184,6 +184,11 @@ export async function revokeKey(store: Store, id: string): Promise<void> {
   await store.update(keyReference(id), { set: { revokedAt: new Date(readAt) } })
 }
 
+/** Without a trace, for a key that nobody was given: it is in no list and no export. @throws StoreError */
+export async function removeKey(store: Store, id: string): Promise<void> {
+  await store.remove(keyReference(id))
+}
+
 /**
  * Issues a key with the same grant, expiry included, in one step with the end of the old one.
  * @param overlapMs how long the old key still works, in milliseconds; not past its own expiry
