@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Google, Json } from './google-api.ts'
-import { grant } from './project.ts'
+import { grant } from './rights.ts'
 import { type FunctionName, functionNames, namesIn, type Site } from './settings.ts'
 import { logTables, tableId } from './tables.ts'
 
@@ -104,24 +104,18 @@ async function describe(google: Google, site: Site, name: FunctionName): Promise
 /** Arguments of gcloud. @param envFile YAML or JSON: commas in a value would break `--set-env-vars` */
 export function deployArguments(site: Site, name: FunctionName, envFile: string): string[] {
   const { email, functionName } = namesIn(site)
-  const builder = `projects/${site.project}/serviceAccounts/${email('build')}`
-  return [
-    'functions',
-    'deploy',
-    functionName(name),
-    '--gen2',
-    `--project=${site.project}`,
-    `--region=${site.region}`,
-    '--runtime=nodejs24',
-    '--source=dist',
-    `--entry-point=${name}`,
-    '--trigger-http',
-    `--service-account=${email(name)}`,
-    `--build-service-account=${builder}`,
-    ...Object.entries(sizesOf(site, name)).map(([flag, size]) => `--${flag}=${size}`),
-    `--env-vars-file=${envFile}`,
-    '--quiet',
-  ]
+  const same = '--gen2 --runtime=nodejs24 --source=dist --trigger-http --quiet'.split(' ')
+  const flags = {
+    project: site.project,
+    region: site.region,
+    'entry-point': name,
+    'service-account': email(name),
+    'build-service-account': `projects/${site.project}/serviceAccounts/${email('build')}`,
+    'env-vars-file': envFile,
+    ...sizesOf(site, name),
+  }
+  const own = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`)
+  return ['functions', 'deploy', functionName(name), ...same, ...own]
 }
 
 /** Deploys both side by side. What serves goes on serving. @throws Error with gcloud's last lines */
@@ -135,7 +129,7 @@ export async function deployFunctions(google: Google, site: Site): Promise<void>
         writeFileSync(envFile, JSON.stringify(environmentOf(site, name)))
         const title = `function ${namesIn(site).functionName(name)}: deployed`
         google.options.say(`${title}, ${await describe(google, site, name)}`)
-        if (!google.options.dryRun) await gcloud(deployArguments(site, name, envFile), google.options.say)
+        if (!google.options.dryRun) await gcloud(google, deployArguments(site, name, envFile))
       }),
     )
   } finally {
@@ -147,22 +141,14 @@ export async function deployFunctions(google: Google, site: Site): Promise<void>
 /** The first deployment of a project fails while its registry is made, and passes when it is repeated. */
 const passing = /Unable to retrieve the repository metadata|gcf-artifacts|has not been used in project/i
 
-async function gcloud(args: string[], say: (line: string) => void): Promise<void> {
-  for (let attempt = 1; ; attempt++)
-    try {
-      await promisify(execFile)('gcloud', args, { maxBuffer: 1e8 })
-      return
-    } catch (error) {
-      const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string }
-      const lines = `${stdout}${stderr}`.trim() || message
-      const again = passing.exec(lines)?.[0]
-      if (attempt === 4 || again === undefined)
-        throw new Error(
-          `gcloud ${args.slice(0, 3).join(' ')} failed:\n${lines.split('\n').slice(-15).join('\n')}`,
-          { cause: error },
-        )
-      say(`again: ${again}`)
-    }
+async function gcloud(google: Google, args: string[]): Promise<void> {
+  const run = () => promisify(execFile)('gcloud', args, { maxBuffer: 1e8 })
+  try {
+    await google.persist(run, passing)
+  } catch (error) {
+    const lines = (error as Error).message.trim().split('\n').slice(-15).join('\n')
+    throw new Error(`gcloud ${args.slice(0, 3).join(' ')} failed:\n${lines}`, { cause: error })
+  }
 }
 
 /** Everyone calls query, which asks for keys; the scheduler alone calls warm. */

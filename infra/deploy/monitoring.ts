@@ -1,4 +1,5 @@
 /** Brings a project to `alerts-and-metrics.ts`: metrics, uptime check, dashboard, alert policies and who hears of them. */
+import { basename, dirname } from 'node:path'
 import { type Policy, watched } from './alerts-and-metrics.ts'
 import { type Google, holds, type Json } from './google-api.ts'
 import type { Site } from './settings.ts'
@@ -14,43 +15,42 @@ export async function setUpMonitoring(google: Google, site: Site): Promise<void>
     const how = { method: 'PUT', one: `${logging}/${name}` }
     await google.ensure(`metric ${name}`, present, { name, ...metric }, logging, how)
   }
-  const check = await setUpUptime(google, project, uptimeCheck)
+  const { displayName, monitoredResource, userLabels } = uptimeCheck
+  const check = await setUpOne(google, project, 'uptimeCheckConfigs', {
+    title: `uptime check ${displayName}`,
+    same: { displayName, monitoredResource },
+    wanted: uptimeCheck,
+  })
   // Google answers with the project's number in the name.
-  const boards = `monitoring/v1/projects/${project}/dashboards`
   const { name, ...content } = dashboard
-  const id = name.split('/').at(-1)!
-  const present = await google.get(`${boards}/${id}`)
-  const changed = { ...content, etag: present?.['etag'] }
-  const how = { one: `${boards}/${id}`, changed, making: { name } }
-  await google.ensure(`dashboard ${id}`, present, content, boards, how)
-  const channel = notify ? await setUpChannel(google, project, notify, uptimeCheck.userLabels) : undefined
-  await setUpPolicies(google, project, watched(site, check).policies, channel)
+  const board = `monitoring/v1/${name}`
+  const present = await google.get(board)
+  const how = { one: board, changed: { ...content, etag: present?.['etag'] }, making: { name } }
+  await google.ensure(`dashboard ${basename(name)}`, present, content, dirname(board), how)
+  // One of the installation's own: a removal takes it along.
+  const channel = { labels: { email_address: notify }, userLabels }
+  const notified =
+    notify &&
+    (await setUpOne(google, project, 'notificationChannels', {
+      title: `notifications to ${notify}`,
+      same: channel,
+      wanted: channel,
+      making: { type: 'email', displayName: `${userLabels.service}: ${notify}` },
+    }))
+  await setUpPolicies(google, project, watched(site, basename(check)).policies, notified || undefined)
 }
 
-/** @returns its id; empty in a dry run that would make it */
-async function setUpUptime(google: Google, project: string, check: Json): Promise<string> {
-  const at = `monitoring/v3/projects/${project}/uptimeCheckConfigs`
-  const { displayName, monitoredResource } = check
-  const all = await google.list(at, 'uptimeCheckConfigs')
-  const present = all.find(one => holds(one, { displayName, monitoredResource }))
-  const { name = '' } = await google.ensure(`uptime check ${String(displayName)}`, present, check, at)
-  return String(name).split('/').at(-1)!
-}
-
-/** One of the installation's own: a removal takes it along. @returns its name */
-async function setUpChannel(
+/** @param one `same` is what it is known by @returns its name; empty in a dry run that would make it */
+async function setUpOne(
   google: Google,
   project: string,
-  notify: string,
-  userLabels: { service: string },
-): Promise<string | undefined> {
-  const at = `monitoring/v3/projects/${project}/notificationChannels`
-  const channels = await google.list(at, 'notificationChannels')
-  const wanted = { labels: { email_address: notify }, userLabels }
-  const present = channels.find(one => holds(one, wanted))
-  const making = { type: 'email', displayName: `${userLabels.service}: ${notify}` }
-  const channel = await google.ensure(`notifications to ${notify}`, present, wanted, at, { making })
-  return channel['name'] as string | undefined
+  kind: string,
+  one: { title: string; same: Json; wanted: Json; making?: Json },
+): Promise<string> {
+  const at = `monitoring/v3/projects/${project}/${kind}`
+  const present = (await google.list(at, kind)).find(each => holds(each, one.same))
+  const { name } = await google.ensure(one.title, present, one.wanted, at, { making: one.making ?? {} })
+  return (name as string | undefined) ?? ''
 }
 
 async function setUpPolicies(

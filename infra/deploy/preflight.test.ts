@@ -1,7 +1,7 @@
 /** What a person could have known, asked in a project on the stand-in: each fault alone, and all at once. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect } from '@jest/globals'
-import { grant } from './project.ts'
+import { grant } from './rights.ts'
 import { changes, openProject, type Project } from '../google/control/testing/project.ts'
 import type { State } from '../google/control/plane.ts'
 import { testWithGcloud } from '../google/testing/gcloud.ts'

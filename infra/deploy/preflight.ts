@@ -20,8 +20,8 @@ export class PreflightError extends Error {
 /** Asks, as often as it likes: each question goes to Google once. */
 type Ask = (path: string, method?: string, body?: Json) => Promise<Json | null>
 
-/** Tells each fault. */
-type Check = (site: Site, say: (fault: string) => void, ask: Ask, google: Google) => unknown
+/** Yields each fault. @param looking asks and changes nothing */
+type Check = (site: Site, ask: Ask, looking: Google) => AsyncIterable<string> | Iterable<string>
 
 /**
  * Of Cloud Run functions ("Cloud Run functions locations", November 2026). A place that is not there would be refused after
@@ -83,22 +83,20 @@ export function preflightHere(google: Google, site: Site): Promise<void> {
 async function carryOut(checks: Check[], google: Google, site: Site, ask: Ask): Promise<void> {
   const found = checks.map(async check => {
     const faults: string[] = []
-    await check(site, fault => faults.push(fault), ask, google)
+    for await (const fault of check(site, ask, google)) faults.push(fault)
     return faults
   })
   const faults = (await Promise.all(found)).flat()
   if (faults.length > 0) throw new PreflightError(faults)
 }
 
-const checkBilling: Check = async ({ project }, say, ask) => {
+const checkBilling: Check = async function* ({ project }, ask) {
   const info = await ask(`cloudbilling/v1/projects/${project}/billingInfo`)
   if (info && info['billingEnabled'] !== true)
-    say(
-      `Project ${project} has no billing account: gcloud billing projects link ${project} --billing-account=ACCOUNT, with one of gcloud billing accounts list.`,
-    )
+    yield `Project ${project} has no billing account: gcloud billing projects link ${project} --billing-account=ACCOUNT, with one of gcloud billing accounts list.`
 }
 
-const checkPermissions: Check = async ({ project }, say, ask, google) => {
+const checkPermissions: Check = async function* ({ project }, ask, google) {
   const wanted = { permissions: Object.keys(permissions) }
   const answer = await ask(`cloudresourcemanager/v1/projects/${project}:testIamPermissions`, 'POST', wanted)
   const has = (answer?.['permissions'] ?? []) as string[]
@@ -106,7 +104,7 @@ const checkPermissions: Check = async ({ project }, say, ask, google) => {
   if (missing.length === 0) return
   const who = (await google.caller()) || 'Whoever is signed in'
   const what = missing.map(one => `${permissions[one]!} (${one})`).join(', ')
-  say(`${who} may not ${what} in ${project}: let an owner of the project do it, or grant roles/owner.`)
+  yield `${who} may not ${what} in ${project}: let an owner of the project do it, or grant roles/owner.`
 }
 
 // ---- policies of the organization
@@ -129,7 +127,7 @@ async function effective(ask: Ask, project: string, constraint: string): Promise
 }
 
 /** One that forbids allUsers alone is none: query is then opened without the check of its caller. */
-const checkConstraints: Check = async ({ project, region }, say, ask) => {
+const checkConstraints: Check = async function* ({ project, region }, ask) {
   const names = [
     'iam.disableServiceAccountCreation',
     'run.managed.requireInvokerIam',
@@ -146,42 +144,40 @@ const checkConstraints: Check = async ({ project, region }, say, ask) => {
     .filter((_, at) => domains[at])
     .join(', ')
   if (noAccounts)
-    say(`The organization forbids service accounts to be made (iam.disableServiceAccountCreation): ${toAsk}.`)
+    yield `The organization forbids service accounts to be made (iam.disableServiceAccountCreation): ${toAsk}.`
   if (needsCheck && forbidding)
-    say(
-      `The organization forbids that query is open, by ${forbidding} and run.managed.requireInvokerIam: ${toAsk}.`,
-    )
+    yield `The organization forbids that query is open, by ${forbidding} and run.managed.requireInvokerIam: ${toAsk}.`
   // Groups such as in:eu-locations are not resolved here.
   if (allowed && !allowed.some(one => one.startsWith('in:') || one === region))
-    say(`The organization allows ${allowed.join(', ')} only (gcp.resourceLocations): --region=${allowed[0]!}`)
+    yield `The organization allows ${allowed.join(', ')} only (gcp.resourceLocations): --region=${allowed[0]!}`
 }
 
 // ---- places and names
 
-const checkPlaces: Check = ({ region, said }, say) => {
+const checkPlaces: Check = function* ({ region, said }) {
   if (regions.includes(region)) return
   const near = regions.filter(one => one.split('-')[0] === region.split('-')[0])
   const list = (near.length > 0 ? near : regions).join(', ')
-  say(`${said['region']} is no region of Cloud Run functions: ${list}.`)
+  yield `${said['region']} is no region of Cloud Run functions: ${list}.`
 }
 
-const checkDatabase: Check = async (site, say, ask) => {
+const checkDatabase: Check = async function* (site, ask) {
   const present = await ask(databaseOf(site))
   // A new one beside it would have no keys.
   if (!present && (await ask(`run/v2/${namesIn(site).service('query')}`)))
-    say(
+    yield (
       `There is no database ${site.database}, and query serves from another: a new one would have no keys and no definitions. ` +
-        '`gcloud firestore databases list` names those that there are; `npm run deploy -- restore` makes one.',
+      '`gcloud firestore databases list` names those that there are; `npm run deploy -- restore` makes one.'
     )
   const wanted = site['firestore-location']
   const { type, locationId = wanted } = (present ?? {}) as Record<string, string | undefined>
   const [name, other] = [`The database ${site.database}`, '--database=NAME makes one beside it']
-  if (type !== undefined && type !== 'FIRESTORE_NATIVE') say(`${name} is in Datastore mode: ${other}.`)
+  if (type !== undefined && type !== 'FIRESTORE_NATIVE') yield `${name} is in Datastore mode: ${other}.`
   if (locationId !== wanted)
-    say(`${name} is in ${locationId}, not ${wanted}: --firestore-location=${locationId}, or ${other}.`)
+    yield `${name} is in ${locationId}, not ${wanted}: --firestore-location=${locationId}, or ${other}.`
 }
 
-const checkDatasets: Check = async (site, say, ask, google) => {
+const checkDatasets: Check = async function* (site, ask, google) {
   const { project, dataset, location, 'tables-in': elsewhere } = site
   const own = `${project}.${dataset}`
   const remedies = new Map([[own, '--dataset=NAME makes one beside it']])
@@ -190,40 +186,32 @@ const checkDatasets: Check = async (site, say, ask, google) => {
     const present = await ask(datasetOf(set))
     const there = (present?.['location'] as string | undefined) ?? location
     if (!present && set !== own)
-      say(
-        `${site.said['tables-in']}: ${await google.caller()} sees no such dataset: name one, or have bigquery.dataOwner on it.`,
-      )
+      yield `${site.said['tables-in']}: ${await google.caller()} sees no such dataset: name one, or have bigquery.dataOwner on it.`
     if (there.toLowerCase() !== location.toLowerCase())
-      say(
-        `The dataset ${set.split('.')[1]} is in ${there}, not ${location}: --location=${there}, or ${remedy}.`,
-      )
+      yield `The dataset ${set.split('.')[1]} is in ${there}, not ${location}: --location=${there}, or ${remedy}.`
   }
 }
 
-const checkExpiry: Check = async (site, say, _ask, looking) => {
+const checkExpiry: Check = async function* (site, _ask, looking) {
   const losing = await tablesThatLose(looking, site)
   if (losing.length > 0)
-    say(
-      `${site.said['partition-expiry-days']}: BigQuery deletes older rows of ${losing.join(', ')}: --delete-older-rows says that it may.`,
-    )
+    yield `${site.said['partition-expiry-days']}: BigQuery deletes older rows of ${losing.join(', ')}: --delete-older-rows says that it may.`
 }
 
 /** A function or a service of that name which is not this product's would be replaced. */
-const checkNames: Check = async (site, say, ask) => {
+const checkNames: Check = async function* (site, ask) {
   const { email, functionName, service } = namesIn(site)
   for (const name of functionNames) {
     const { template } = (await ask(`run/v2/${service(name)}`)) ?? {}
     const { serviceAccount } = (template ?? {}) as { serviceAccount?: string }
     const called = functionName(name)
     if (template && serviceAccount !== email(name))
-      say(
-        `${called} in ${site.region} is another service of Cloud Run: --prefix=NAME makes ${called} into NAME-${name}.`,
-      )
+      yield `${called} in ${site.region} is another service of Cloud Run: --prefix=NAME makes ${called} into NAME-${name}.`
   }
 }
 
 /** What would end a deployment after minutes: settings with which the functions do not start, and sizes that Cloud Run refuses. */
-const checkSettings: Check = (site, say) => {
+const checkSettings: Check = function* (site) {
   const { said } = site
   const known = Object.values(ofService).map(({ variable }) => variable)
   const own = [
@@ -235,13 +223,13 @@ const checkSettings: Check = (site, say) => {
   ]
   for (const name of Object.keys(site.env))
     if (!known.includes(name))
-      say(`${said[name]}: the service has no such setting (infra/docs/reference.md, "Settings").`)
+      yield `${said[name]}: the service has no such setting (infra/docs/reference.md, "Settings").`
     else if (own.includes(name) || name.endsWith('EMULATOR_HOST'))
-      say(`${said[name]}: the deployment sets it itself.`)
+      yield `${said[name]}: the deployment sets it itself.`
   try {
     loadConfig({ ...site.env, K_SERVICE: 'query' })
   } catch (error) {
-    say(`${(error as Error).message.replace(/^\w+/, name => said[name] ?? name)}.`)
+    yield `${(error as Error).message.replace(/^\w+/, name => said[name] ?? name)}.`
   }
   const most = {
     'query-timeout': 3600,
@@ -251,13 +239,13 @@ const checkSettings: Check = (site, say) => {
     'query-min-instances': Number(site['query-max-instances']),
   }
   for (const [name, value] of Object.entries(most))
-    if (Number(site[name as keyof typeof most]) > value) say(`${said[name]}: at most ${value}.`)
+    if (Number(site[name as keyof typeof most]) > value) yield `${said[name]}: at most ${value}.`
 }
 
 /** It deploys the functions. Asking it for its version would take it a second. */
-const checkGcloud: Check = (_site, say) => {
+const checkGcloud: Check = function* () {
   if (spawnSync('sh', ['-c', 'command -v gcloud'], { stdio: 'ignore' }).status !== 0)
-    say('There is no gcloud: https://cloud.google.com/sdk/docs/install, or use Cloud Shell.')
+    yield 'There is no gcloud: https://cloud.google.com/sdk/docs/install, or use Cloud Shell.'
 }
 
 const checksHere = [checkPlaces, checkSettings, checkGcloud]

@@ -1,5 +1,6 @@
 /** The project itself: APIs, service accounts and their roles. */
-import type { Google, Json } from './google-api.ts'
+import type { Google } from './google-api.ts'
+import { grant } from './rights.ts'
 import { type AccountName, accountNames, namesIn, type Site } from './settings.ts'
 
 /** With those that the others call: deploying a function builds it, stores its image, and makes a service of Cloud Run. */
@@ -21,12 +22,6 @@ export const projectRoles: Record<AccountName, string[]> = {
     'cloudscheduler.admin',
     'datastore.user',
   ],
-}
-
-interface Binding {
-  role: string
-  members: string[]
-  condition?: unknown
 }
 
 /** Enables what is not. Service Usage itself is enabled in every project ("Enabled services"). */
@@ -69,67 +64,14 @@ export async function setUpRoles(google: Google, site: Site): Promise<void> {
   )
   await grant(google, `cloudresourcemanager/v1/projects/${site.project}`, 'the project', grants)
   const caller = await google.caller()
-  const deployers = [member('build'), ...(caller ? [memberOf(caller)] : [])]
+  const kind = caller.endsWith('gserviceaccount.com') ? 'serviceAccount' : 'user'
+  const deployers = [member('build'), ...(caller ? [`${kind}:${caller}`] : [])]
   for (const name of accountNames) {
-    const roles =
-      name === 'scheduler'
-        ? ['iam.serviceAccountUser', 'iam.serviceAccountOpenIdTokenCreator']
-        : ['iam.serviceAccountUser']
-    const wanted = roles.flatMap(role => deployers.map(one => [`roles/${role}`, one] as const))
+    const roles = [
+      'serviceAccountUser',
+      ...(name === 'scheduler' ? ['serviceAccountOpenIdTokenCreator'] : []),
+    ]
+    const wanted = roles.flatMap(role => deployers.map(one => [`roles/iam.${role}`, one] as const))
     await grant(google, `iam/v1/projects/${site.project}/serviceAccounts/${email(name)}`, own(name), wanted)
   }
-}
-
-export function memberOf(email: string): string {
-  return `${email.endsWith('gserviceaccount.com') ? 'serviceAccount' : 'user'}:${email}`
-}
-
-/** Adds what is missing to the policy of a resource, in one change. @param wanted roles with a member each */
-export async function grant(
-  google: Google,
-  resource: string,
-  title: string,
-  wanted: readonly (readonly [role: string, member: string])[],
-): Promise<void> {
-  await editPolicy(google, resource, title, bindings => {
-    const missing = wanted.filter(([role, member]) => {
-      const binding = bindings.find(one => one.role === role && !one.condition)
-      if (binding?.members.includes(member)) return false
-      if (binding) binding.members.push(member)
-      else bindings.push({ role, members: [member] })
-      return true
-    })
-    return [...new Set(missing.map(([role]) => role.replace('roles/', '')))].join(', ')
-  })
-}
-
-/** Takes all bindings of these members away. */
-export async function revoke(
-  google: Google,
-  resource: string,
-  title: string,
-  members: ReadonlySet<string>,
-): Promise<void> {
-  await editPolicy(google, resource, title, bindings => {
-    if (!bindings.some(one => one.members.some(member => members.has(member)))) return ''
-    for (const one of bindings) one.members = one.members.filter(member => !members.has(member))
-    return 'taken away'
-  })
-}
-
-/** @param change of the bindings, in their place; says what it is, nothing where there is none */
-async function editPolicy(
-  google: Google,
-  resource: string,
-  title: string,
-  change: (bindings: Binding[]) => string,
-): Promise<void> {
-  await google.edit(async () => {
-    const policy = (await google.policy(resource)) as { bindings?: Binding[] } & Json
-    const bindings = structuredClone(policy.bindings ?? [])
-    const what = change(bindings)
-    const kept = { ...policy, bindings: bindings.filter(({ members }) => members.length > 0) }
-    if (what)
-      await google.change(`rights on ${title}: ${what}`, 'POST', `${resource}:setIamPolicy`, { policy: kept })
-  })
 }

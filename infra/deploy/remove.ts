@@ -2,10 +2,10 @@
 import { watched } from './alerts-and-metrics.ts'
 import { databaseOf } from './firestore.ts'
 import type { Google, Json } from './google-api.ts'
-import { memberOf, revoke } from './project.ts'
+import { revoke } from './rights.ts'
 import { setUpJobs } from './scheduler.ts'
 import { accountNames, functionNames, namesIn, SettingsError, type Site } from './settings.ts'
-import { datasetOf, removeAccess } from './tables.ts'
+import { datasetOf } from './tables.ts'
 
 interface Named {
   deleteDataset?: string | undefined
@@ -29,11 +29,10 @@ export async function removeAll(google: Google, site: Site, named: Named): Promi
   const sink = `logging/v2/projects/${project}/sinks/${own('requests')}`
   const { writerIdentity = '' } = (await google.get(sink)) ?? {}
   const emails = accountNames.map(email)
-  const members = new Set(emails.map(memberOf))
-  await revoke(google, `cloudresourcemanager/v1/projects/${project}`, 'the project', members)
   const writers = new Set([...emails, String(writerIdentity).replace('serviceAccount:', '')])
+  await revoke(google, `cloudresourcemanager/v1/projects/${project}`, 'the project', writers)
   for (const set of [`${project}.${dataset}`, site['tables-in']])
-    if (set) await removeAccess(google, datasetOf(set), writers)
+    if (set) await revoke(google, datasetOf(set), `dataset ${set}`, writers)
   await google.remove(`sink ${own('requests')}`, sink)
   for (const one of emails)
     await google.remove(`account ${one}`, `iam/v1/projects/${project}/serviceAccounts/${one}`)

@@ -14,6 +14,7 @@ const place = /^[A-Za-z][A-Za-z0-9-]{1,40}$/
 const count = /^\d+$/
 const size = /^\d+[KMG]i$/
 const share = /^[\d.]+$/
+const repository = /^(projects\/\S+\/repositories\/\S+|[\w.-]+\/[\w.-]+)$/
 
 /** Every setting, by the name of its flag. Defaults of size: infra/docs/operating.md, "Sizes and limits". */
 export const settings = {
@@ -22,35 +23,25 @@ export const settings = {
   'firestore-location': [place, 'of the database', 'eur3'],
   prefix: [
     /^([a-z][a-z0-9]{3,11})?$/,
-    'begins the names of a second installation in a project, such as staging-query',
+    'begins the names of a second installation, such as staging-query',
     '',
   ],
   dataset: [/^\w+$/, 'of the log tables (logs; with a prefix: PREFIX_logs)'],
   database: [/^(\(default\)|[a-z][a-z0-9-]{3,62})$/, 'of Firestore ((default); with a prefix: PREFIX)'],
   'tables-in': [
     /^[a-z][a-z0-9-]{4,60}\.\w+$/,
-    'project.dataset: log tables that are elsewhere already; none are made',
+    'project.dataset: log tables that are elsewhere; none are made',
   ],
   'partition-expiry-days': [
     count,
-    'log tables lose partitions after N days; 0: never (the default for new tables)',
+    'log tables lose partitions after N days; 0: never (as new tables have it)',
   ],
-  partition: [
-    /^(HOUR|DAY)$/,
-    'HOUR or DAY, for new tables; by default HOUR where they expire after 416 days at most',
-  ],
+  partition: [/^(HOUR|DAY)$/, 'HOUR or DAY, for new tables (HOUR where they expire after 416 days at most)'],
   'project-column': [/^yes$/, 'yes: a column `project` for tables with it in their metadata only'],
   notify: [/^\S+@\S+$/, 'e-mail address that alerts go to; without it they are in the console only'],
-  repository: [
-    /^(projects\/\S+\/repositories\/\S+|[\w.-]+\/[\w.-]+)$/,
-    'OWNER/NAME, or projects/../repositories/..: each push to it is deployed by Cloud Build',
-  ],
+  repository: [repository, 'OWNER/NAME, or projects/../repositories/..: Cloud Build deploys each push to it'],
   branch: [/^/, 'branches that are deployed, as a regular expression', '^main$'],
-  'backup-days': [
-    /^(\d|[1-8]\d|9[0-8])$/,
-    'daily backups of Firestore are kept for N days, 98 at most; 0: none',
-    '14',
-  ],
+  'backup-days': [/^(\d|[1-8]\d|9[0-8])$/, 'daily backups are kept for N days (98 at most, 0: none)', '14'],
   'query-memory': [size, 'of an instance of query', '1Gi'],
   'query-cpu': [share, 'of an instance of query', '1'],
   'query-concurrency': [count, 'calls that an instance of query answers at once', '80'],

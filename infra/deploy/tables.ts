@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { FieldSchema } from '../../shared/engines/schema.ts'
 import { type Google, holds, type Json } from './google-api.ts'
+import { grant } from './rights.ts'
 import { functionNames, namesIn, type Site } from './settings.ts'
 
 export interface Field {
@@ -73,13 +74,13 @@ export async function setUpTables(google: Google, site: Site): Promise<void> {
   await Promise.all(names.map(name => setUpTable(google, site, tableId(name), schemaOf(name), name)))
   const writer = await setUpRequests(google, site)
   const { email } = namesIn(site)
-  const as = (role: string, ...emails: string[]) => emails.map(userByEmail => ({ role, userByEmail }))
-  const readers = as('READER', email('query'), email('warm'))
+  // READER and WRITER are `bigquery.dataViewer` and `bigquery.dataEditor` ("Dataset basic roles").
+  const readers = [email('query'), email('warm')].map(one => ['READER', one] as const)
   // The build applies endpoints, and makes the views of their roll-ups.
-  const writers = as('WRITER', email('build'), ...(writer ? [writer] : []))
-  await setUpAccess(google, at, [...readers, ...writers])
+  const writers = [email('build'), ...(writer ? [writer] : [])].map(one => ['WRITER', one] as const)
+  await grant(google, at, `dataset ${dataset}`, [...readers, ...writers])
   if (elsewhere)
-    await setUpAccess(google, datasetOf(elsewhere), [...readers, ...as('READER', email('build'))])
+    await grant(google, datasetOf(elsewhere), elsewhere, [...readers, ['READER', email('build')]])
 }
 
 /** Makes a table, or adds what it lacks. Columns that the table has and the file has not stay. */
@@ -245,49 +246,4 @@ export function requestsView(schema: FieldSchema[], dataset: string): string {
     return `${column.type === 'INTEGER' ? `CAST(${field} AS INT64)` : field} AS \`${column.name}\``
   })
   return `SELECT ${items.join(', ')} FROM \`${dataset}.${routedTable}\``
-}
-
-// ---- rights
-
-interface Entry {
-  role?: string
-  userByEmail?: string
-}
-
-/** READER and WRITER are `bigquery.dataViewer` and `bigquery.dataEditor` ("Dataset basic roles"). */
-async function setUpAccess(google: Google, dataset: string, wanted: Required<Entry>[]): Promise<void> {
-  await editAccess(google, dataset, access => {
-    const missing = wanted.filter(
-      one => !access.some(({ role, userByEmail }) => role === one.role && userByEmail === one.userByEmail),
-    )
-    const names = missing.map(({ role, userByEmail }) => `${role} ${userByEmail.split('@')[0]!}`)
-    return [names.join(', '), [...access, ...missing]]
-  })
-}
-
-/** Takes all rights of these accounts on the dataset away. */
-export async function removeAccess(
-  google: Google,
-  dataset: string,
-  emails: ReadonlySet<string>,
-): Promise<void> {
-  await editAccess(google, dataset, access => {
-    const kept = access.filter(({ userByEmail = '' }) => !emails.has(userByEmail))
-    return [kept.length < access.length ? 'taken away' : '', kept]
-  })
-}
-
-/** @param change says what it is, nothing where there is none, and the list after it */
-async function editAccess(
-  google: Google,
-  dataset: string,
-  change: (access: Entry[]) => [what: string, after: Entry[]],
-): Promise<void> {
-  await google.edit(async () => {
-    const found = (await google.get(dataset)) as { access?: Entry[]; etag?: string } | null
-    const [what, access] = change(found?.access ?? [])
-    const title = `rights on dataset ${dataset.split('/').at(-1)!}: ${what}`
-    const etag = found?.etag ? { etag: found.etag } : {}
-    if (what) await google.change(title, 'PATCH', dataset, { access, ...etag })
-  })
 }
