@@ -399,7 +399,10 @@ describe('npm run deploy', () => {
     for (const [args, expected] of [
       [[], /--project <id>' not specified/],
       [['--project=my-project', '--projekt=a'], /unknown option '--projekt=a'/],
-      [['--project=my-project', '--query-memory=much'], /^--query-memory=much is not valid: of an instance/],
+      [
+        ['--project=my-project', '--query-memory=much'],
+        /^--query-memory=much is not valid: of an instance of query, such as 1Gi$/m,
+      ],
     ] as const) {
       const { status, output } = await run([...args])
       expect([status, output]).toEqual([1, expect.stringMatching(expected)])

@@ -94,10 +94,11 @@ async function describe(google: Google, site: Site, name: FunctionName): Promise
     const was = String(there?.[sizes[flag as keyof typeof sizes]] ?? '0')
     return `${flag} ${size}${there && was !== size ? ` (was ${was})` : ''}`
   })
+  const brief = (value = 'none') => (value.length > 60 ? `${value.slice(0, 60)}...` : value)
   const names = before ? [...new Set([...Object.keys(before), ...Object.keys(wanted)])] : []
   for (const name of names)
     if (before![name] !== wanted[name])
-      lines.push(`${name} ${wanted[name] ?? 'none'} (was ${before![name] ?? 'none'})`)
+      lines.push(`${name} ${brief(wanted[name])} (was ${brief(before![name])})`)
   return lines.join(', ')
 }
 
@@ -153,21 +154,23 @@ async function gcloud(google: Google, args: string[]): Promise<void> {
 
 /** Everyone calls query, which asks for keys; the scheduler alone calls warm. */
 export async function setUpCallers(google: Google, site: Site): Promise<void> {
-  const { service, email } = namesIn(site)
+  const { service, email, functionName } = namesIn(site)
   const [query, warm] = functionNames.map(name => `run/v2/${service(name)}`)
   const { invokerIamDisabled } = ((await google.get(query!)) ?? {}) as Partial<Service>
   if (!invokerIamDisabled)
     try {
-      await grant(google, query!, 'query', [['roles/run.invoker', 'allUsers']])
+      await grant(google, query!, functionName('query'), [['roles/run.invoker', 'allUsers']])
     } catch (error) {
       if (!/organi[sz]ation policy|permitted customer|constraints\//i.test((error as Error).message))
         throw error
       // "Allowing public (unauthenticated) access": recommended where a policy forbids allUsers.
-      const title = 'query: open, without the check of its caller'
+      const title = `${functionName('query')}: open, without the check of its caller`
       const open = { invokerIamDisabled: true }
       await google.change(title, 'PATCH', `${query}?updateMask=invokerIamDisabled`, open)
     }
-  await grant(google, warm!, 'warm', [['roles/run.invoker', `serviceAccount:${email('scheduler')}`]])
+  await grant(google, warm!, functionName('warm'), [
+    ['roles/run.invoker', `serviceAccount:${email('scheduler')}`],
+  ])
 }
 
 // ---- traffic

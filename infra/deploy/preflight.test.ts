@@ -179,6 +179,12 @@ describe('preflight', () => {
     expect(more).toEqual([expect.stringMatching(/^--region=mars-1/)])
   })
 
+  test('tells somebody whom Google does not answer that, and not to sign in', async () => {
+    const { google, site } = connect(project)
+    process.env['CLOUDSDK_API_ENDPOINT_OVERRIDES_OAUTH2'] = 'http://127.0.0.1:1/'
+    await expect(preflight(google, site)).rejects.toThrow(/Google does not answer \(fetch failed\)/)
+  })
+
   test('tells somebody who is not signed in', async () => {
     const { google, site } = connect(project)
     process.env['CLOUDSDK_AUTH_ACCESS_TOKEN_FILE'] = join(project.folder, 'none')

@@ -57,7 +57,9 @@ export async function preflight(google: Google, site: Site, mayLoseRows = false)
     await google.caller()
   } catch (error) {
     const [why] = (error as Error).message.split('\n')
-    throw new PreflightError([`Nobody is signed in: gcloud auth login --update-adc (${why!})`])
+    const isOffline = why === 'fetch failed'
+    const what = isOffline ? 'Google does not answer' : 'Nobody is signed in: gcloud auth login --update-adc'
+    throw new PreflightError([`${what} (${why!})`])
   }
   // What may not be seen is not there: of a project that nobody has set up yet.
   const looking = new Google({ ...google.options, dryRun: true })

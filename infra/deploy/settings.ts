@@ -129,7 +129,9 @@ export function readSite(project: string, given: Record<string, string | string[
     said[name] =
       ofFile === undefined ? `--${name}=${values[name]}` : `${lineOf(name)}: ${name}=${values[name]}`
     if (value !== undefined && !pattern.test(String(value)))
-      throw new SettingsError(`${said[name]} is not valid: ${description}`)
+      throw new SettingsError(
+        `${said[name]} is not valid: ${description}${standard ? `, such as ${standard}` : ''}`,
+      )
   }
   // By hand a number may be written without quotes, which gcloud refuses.
   const env = Object.fromEntries(Object.entries(keptEnv ?? {}).map(([name, value]) => [name, String(value)]))
