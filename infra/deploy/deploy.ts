@@ -20,7 +20,7 @@ import {
 } from './functions.ts'
 import { Google } from './google-api.ts'
 import { setUpMonitoring } from './monitoring.ts'
-import { preflight, PreflightError, preflightHere } from './preflight.ts'
+import { preflight, preflightHere } from './preflight.ts'
 import { setUpAccounts, setUpApis, setUpRoles } from './project.ts'
 import { removeAll, removeRegion } from './remove.ts'
 import { setUpJobs } from './scheduler.ts'
@@ -39,56 +39,48 @@ interface Run {
   isTested?: boolean
 }
 
-type Step = readonly [title: string, act: (run: Run) => Promise<unknown>]
+type Step = readonly [title: string, act: (google: Google, site: Site, run: Run) => Promise<unknown>]
 
 /** For each push, of the bundle in `dist/`: what an account without rights on the project may do. */
 const release: Step[] = [
   ['tests', testQueries],
-  ['functions', ({ google, site }) => deployFunctions(google, site)],
+  ['functions', deployFunctions],
   ['smoke test of the new revisions', smokeCandidates],
-  ['definitions', applyDefinitions],
-  ['jobs', ({ google, site }) => setUpJobs(google, site)],
+  ['definitions', (_google, _site, run) => lqe(run, 'apply', ...(run.isTested ? ['--no-test'] : []))],
+  ['jobs', (google, site) => setUpJobs(google, site)],
   ['smoke test of what serves', smokeServing],
 ]
 
 const steps: Step[] = [
   release[0]!,
-  ['APIs', ({ google, site }) => setUpApis(google, site)],
-  ['accounts', ({ google, site }) => setUpAccounts(google, site)],
-  ['rights', ({ google, site }) => setUpRoles(google, site)],
-  ['data', ({ google, site }) => Promise.all([setUpDatabase(google, site), setUpTables(google, site)])],
-  ['bundle', ({ google, dryRun }) => (dryRun ? Promise.resolve() : buildAll(google.options.say))],
+  ['APIs', setUpApis],
+  ['accounts', setUpAccounts],
+  ['rights', setUpRoles],
+  ['data', (google, site) => Promise.all([setUpDatabase(google, site), setUpTables(google, site)])],
+  ['bundle', async (google, _site, { dryRun }) => dryRun || buildAll(google.options.say)],
   ...release.slice(1),
-  ['rows', loadSample],
+  ['rows', async (_google, _site, run) => run.sample && lqe(run, 'logs', 'sample')],
   // Nothing waits for these.
-  ['monitoring', ({ google, site }) => setUpMonitoring(google, site)],
-  ['builds of pushes', ({ google, site }) => setUpTrigger(google, site)],
-  ['expiry and backups', ({ google, site }) => setUpFields(google, site)],
+  ['monitoring', setUpMonitoring],
+  ['builds of pushes', setUpTrigger],
+  ['expiry and backups', setUpFields],
 ]
 
-/** Traffic first, then definitions: they may use what only the new code knows, and the new code reads the old ones. */
-async function smokeCandidates({ google, site, env, dryRun }: Run): Promise<void> {
-  if (dryRun) return
-  await smoke({ google, site, env }, await tagCandidates(google, site), false)
-  await sendTraffic(google, site)
-}
-
-async function smokeServing({ google, site, env, dryRun }: Run): Promise<void> {
-  if (!dryRun) await smoke({ google, site, env }, await servingAddresses(google, site), true)
-}
-
 /** Here, as they would stop `apply` when new code serves already; also in a dry run. */
-async function testQueries(run: Run): Promise<void> {
+async function testQueries(_google: Google, _site: Site, run: Run): Promise<void> {
   await lqe({ ...run, dryRun: false }, 'test')
   run.isTested = true
 }
 
-function applyDefinitions(run: Run): Promise<void> {
-  return lqe(run, 'apply', ...(run.isTested ? ['--no-test'] : []))
+/** Traffic first, then definitions: they may use what only the new code knows, and the new code reads the old ones. */
+async function smokeCandidates(google: Google, site: Site, run: Run): Promise<void> {
+  if (run.dryRun) return
+  await smoke(run, await tagCandidates(google, site), false)
+  await sendTraffic(google, site)
 }
 
-async function loadSample(run: Run): Promise<void> {
-  if (run.sample) await lqe(run, 'logs', 'sample')
+async function smokeServing(google: Google, site: Site, run: Run): Promise<void> {
+  if (!run.dryRun) await smoke(run, await servingAddresses(google, site), true)
 }
 
 /** A command of `lqe` on the deployed data; its lines are this one's. */
@@ -135,7 +127,7 @@ async function carryOut(run: Run, all: Step[]): Promise<void> {
   for (const [title, act] of all) {
     const start = Date.now()
     console.log(`== ${title}`)
-    await act(run)
+    await act(run.google, run.site, run)
     console.log(`   ${((Date.now() - start) / 1000).toFixed(1)} s`)
   }
 }
@@ -179,11 +171,12 @@ async function push(flags: Flags): Promise<void> {
 
 /** Back and forth: the revisions that had the traffic are those before, then. */
 async function rollback(flags: Flags & { query?: string; warm?: string }): Promise<void> {
-  const { google, site, env, dryRun } = runOf(flags)
+  const run = runOf(flags)
+  const { google, site, dryRun } = run
   const revisions = await earlierRevisions(google, site, flags)
   if (dryRun) return console.log(`Traffic would go to ${Object.values(revisions).join(' and ')}.`)
   try {
-    await smokeStart({ google, site, env }, await tagCandidates(google, site, revisions))
+    await smokeStart(run, await tagCandidates(google, site, revisions))
   } catch (error) {
     const { service } = namesIn(site)
     const list = `gcloud run revisions list --service=${service('query').split('/').at(-1)!} --project=${site.project} --region=${site.region}`
@@ -215,6 +208,9 @@ async function remove(flags: Flags & { deleteDataset?: string; deleteDatabase?: 
   else await removeRegion(google, site)
 }
 
+const ofInstallation = /^(region|prefix|dataset|database|tables-in)$/
+const ofFunctions = /^(region|location|prefix|dataset|database|tables-in|query-.*|warm-.*|env)$/
+
 /** @param names the settings that it goes by */
 function command(name: string, names: RegExp, description: string): Command {
   const one = new Command(name)
@@ -228,56 +224,50 @@ function command(name: string, names: RegExp, description: string): Command {
 }
 
 /** Without a word it is `all`, whose help this has too. */
-const program = new Command('deploy').helpOption(false)
-program.addCommand(
-  command('all', /^/, 'Deploys the service in a project of Google Cloud, or what is missing of it')
-    .option('--sample', 'load the sample logs')
-    .option('--only <steps>', `some of: ${steps.map(([title]) => title).join(', ')}`)
-    .option('--delete-older-rows', 'a lower --partition-expiry-days may delete rows')
-    .addHelpText('after', '\nOthers, each with --help: push, rollback, restore, remove')
-    .action(deploy),
-  { isDefault: true },
-)
-program.addCommand(
-  command(
-    'push',
-    /^(region|location|prefix|dataset|database|tables-in|query-.*|warm-.*|env)$/,
-    'Releases dist/ (npm run build), as CI does for each push, in a project that has been set up',
-  ).action(push),
-)
-program.addCommand(
-  command('rollback', /^(region|prefix)$/, 'Gives the traffic to the revisions that had it before')
-    .option('--query <revision>', 'this one instead')
-    .option('--warm <revision>', 'this one instead')
-    .action(rollback),
-)
-program.addCommand(
-  command(
-    'restore',
-    /^(prefix|database)$/,
-    'Makes another Firestore database, as this one was; --database=NAME of a deployment then uses it',
+const program = new Command('deploy')
+  .helpOption(false)
+  .addCommand(
+    command('all', /^/, 'Deploys the service in a project of Google Cloud, or what is missing of it')
+      .option('--sample', 'load the sample logs')
+      .option('--only <steps>', `some of: ${steps.map(([title]) => title).join(', ')}`)
+      .option('--delete-older-rows', 'a lower --partition-expiry-days may delete rows')
+      .addHelpText('after', '\nOthers, each with --help: push, rollback, restore, remove')
+      .action(deploy),
+    { isDefault: true },
   )
-    .requiredOption('--into <name>', 'name of the new database')
-    .option('--time <time>', 'of the last seven days, as 2026-11-22T20:15:00Z; by default the newest backup')
-    .action(restoreInto),
-)
-program.addCommand(
-  command(
-    'remove',
-    /^(region|prefix|dataset|database|tables-in)$/,
-    'Removes the service; data stay unless they are named',
+  .addCommand(
+    command('push', ofFunctions, 'Releases dist/ (npm run build) in a project that has been set up').action(
+      push,
+    ),
   )
-    .option('--delete-dataset <name>', 'the dataset with all its tables too')
-    .option('--delete-database <name>', 'the Firestore database too: definitions, keys, answers')
-    .action(remove),
-)
+  .addCommand(
+    command('rollback', /^(region|prefix)$/, 'Gives the traffic to the revisions that had it before')
+      .option('--query <revision>', 'this one instead')
+      .option('--warm <revision>', 'this one instead')
+      .action(rollback),
+  )
+  .addCommand(
+    command('restore', /^(prefix|database)$/, 'Makes another Firestore database, as this one was')
+      .requiredOption(
+        '--into <name>',
+        'name of the new database, which --database=NAME of a deployment then uses',
+      )
+      .option('--time <time>', 'of the last seven days: 2026-11-22T20:15:00Z; by default the newest backup')
+      .action(restoreInto),
+  )
+  .addCommand(
+    command('remove', ofInstallation, 'Removes the service; data stay unless they are named')
+      .option('--delete-dataset <name>', 'the dataset with all its tables too')
+      .option('--delete-database <name>', 'the Firestore database too: definitions, keys, answers')
+      .action(remove),
+  )
 
 if (import.meta.main)
   try {
     await program.parseAsync()
   } catch (error) {
     console.error((error as Error).message)
-    if (!(error instanceof PreflightError || error instanceof SettingsError))
+    if (!(error instanceof SettingsError))
       console.error('What is done stands. Run it again when this is put right.')
     process.exitCode = 1
   }

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { GoogleAuth } from 'google-auth-library'
 
 export type Json = Record<string, unknown>
 
@@ -49,7 +50,7 @@ const pauses = [3, 5, 10, 20, 40, 60, 60, 60, 60, 60, 60, 60, 60]
 
 export class Google {
   readonly options: GoogleOptions
-  private token: { value: string; until: number } | null = null
+  private auth: GoogleAuth | undefined
   private identity: Promise<string> | null = null
 
   constructor(options: GoogleOptions) {
@@ -214,15 +215,11 @@ export class Google {
   async accessToken(): Promise<string> {
     const file = process.env['CLOUDSDK_AUTH_ACCESS_TOKEN_FILE']
     if (file) return readFileSync(file, 'utf8').trim()
-    if (this.token && this.token.until > Date.now()) return this.token.value
     const { GoogleAuth } = await import('google-auth-library')
-    const scopes = [
-      'https://www.googleapis.com/auth/cloud-platform',
-      'https://www.googleapis.com/auth/userinfo.email',
-    ]
-    const value = (await new GoogleAuth({ scopes }).getAccessToken()) ?? ''
-    this.token = { value, until: Date.now() + 300_000 }
-    return value
+    this.auth ??= new GoogleAuth({
+      scopes: ['cloud-platform', 'userinfo.email'].map(name => `https://www.googleapis.com/auth/${name}`),
+    })
+    return (await this.auth.getAccessToken()) ?? ''
   }
 }
 

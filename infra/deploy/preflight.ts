@@ -4,18 +4,8 @@ import { loadConfig, settings as ofService } from '../../shared/config.ts'
 import { databaseOf } from './firestore.ts'
 import { environmentOf } from './functions.ts'
 import { Google, type Json } from './google-api.ts'
-import { namesIn, functionNames, type Site } from './settings.ts'
+import { namesIn, functionNames, SettingsError, type Site } from './settings.ts'
 import { datasetOf, tablesThatLose } from './tables.ts'
-
-/** The faults, as they are printed. */
-export class PreflightError extends Error {
-  override readonly name = 'PreflightError'
-  readonly faults: readonly string[]
-  constructor(faults: readonly string[]) {
-    super(['Nothing was changed. First:', ...faults.map(fault => `- ${fault}`)].join('\n'))
-    this.faults = faults
-  }
-}
 
 /** Asks, as often as it likes: each question goes to Google once. */
 type Ask = (path: string, method?: string, body?: Json) => Promise<Json | null>
@@ -51,7 +41,7 @@ const permissions: Record<string, string> = {
   'monitoring.alertPolicies.create': 'make alerts',
 }
 
-/** @param mayLoseRows whether an expiry may delete rows @throws PreflightError */
+/** @param mayLoseRows whether an expiry may delete rows @throws SettingsError */
 export async function preflight(google: Google, site: Site, mayLoseRows = false): Promise<void> {
   try {
     await google.caller()
@@ -59,7 +49,7 @@ export async function preflight(google: Google, site: Site, mayLoseRows = false)
     const [why] = (error as Error).message.split('\n')
     const isOffline = why === 'fetch failed'
     const what = isOffline ? 'Google does not answer' : 'Nobody is signed in: gcloud auth login --update-adc'
-    throw new PreflightError([`${what} (${why!})`])
+    throw faulty([`${what} (${why!})`])
   }
   // What may not be seen is not there: of a project that nobody has set up yet.
   const looking = new Google({ ...google.options, dryRun: true })
@@ -70,16 +60,20 @@ export async function preflight(google: Google, site: Site, mayLoseRows = false)
     return asked.get(question)!
   }
   if (!(await ask(`cloudresourcemanager/v1/projects/${site.project}`)))
-    throw new PreflightError([
+    throw faulty([
       `${await google.caller()} sees no project ${site.project}: name one of \`gcloud projects list\`, or sign in as its owner.`,
     ])
   const wanted = [...checks, ...checksHere, ...(mayLoseRows ? [] : [checkExpiry])]
   await carryOut(wanted, looking, site, ask)
 }
 
-/** What takes no question to Google: before a push, whose account may ask little. @throws PreflightError */
+/** What takes no question to Google: before a push, whose account may ask little. @throws SettingsError */
 export function preflightHere(google: Google, site: Site): Promise<void> {
   return carryOut(checksHere, google, site, () => Promise.resolve(null))
+}
+
+function faulty(faults: readonly string[]): SettingsError {
+  return new SettingsError(['Nothing was changed. First:', ...faults].join('\n- '))
 }
 
 async function carryOut(checks: Check[], google: Google, site: Site, ask: Ask): Promise<void> {
@@ -89,7 +83,7 @@ async function carryOut(checks: Check[], google: Google, site: Site, ask: Ask): 
     return faults
   })
   const faults = (await Promise.all(found)).flat()
-  if (faults.length > 0) throw new PreflightError(faults)
+  if (faults.length > 0) throw faulty(faults)
 }
 
 const checkBilling: Check = async function* ({ project }, ask) {
