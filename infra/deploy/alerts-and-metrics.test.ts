@@ -18,7 +18,7 @@ import { lineOf, type Log } from '../../shared/log.ts'
 import { startBigQueryServer, type BigQueryServer } from '../google/bigquery/server.ts'
 import { parseFilter, valueAt } from '../google/testing/log-filter.ts'
 import { openProject } from '../google/control/testing/project.ts'
-import { dashboard, metrics, policies as policiesOf } from './alerts-and-metrics.ts'
+import { watched } from './alerts-and-metrics.ts'
 import { requestsView, routedSchema, routedTable } from './tables.ts'
 import { connect, setUp } from './testing/client.ts'
 
@@ -30,7 +30,8 @@ interface Metric {
   valueExtractor?: string
 }
 
-const policies = policiesOf('my-check')
+const site = { project: 'my-project', region: 'europe-west1', prefix: '' }
+const { metrics, policies, dashboard } = watched(site, 'my-check')
 
 /** "Structured logging", "Special JSON fields": these leave the payload. */
 function entryOf(line: string, service: string): Json {
@@ -224,7 +225,7 @@ describe('the policies', () => {
   })
 
   test('and the dashboard name no metric of ours that there is not, and use each', () => {
-    const text = JSON.stringify([policies, dashboard('my-project')])
+    const text = JSON.stringify([policies, dashboard])
     const named = [
       ...text.matchAll(
         /(?:logging\.googleapis\.com\/user\/|logging_googleapis_com:user_)(lqe_\w+?)(?:_sum)?\b/g,

@@ -3,7 +3,7 @@
  * policies. `monitoring.ts` brings a project to it.
  */
 import type { Json } from './google-api.ts'
-import { type FunctionName, namesIn, type Site } from './settings.ts'
+import { functionNames, namesIn, type Site } from './settings.ts'
 
 interface Condition extends Json {
   displayName: string
@@ -16,17 +16,29 @@ export interface Policy extends Json {
   notificationChannels?: string[]
 }
 
-const userLabels = { service: 'lqe' } // by which a removal finds them
+/** What an installation calls its own in filters; one with a prefix has other names. */
+function namesOf(site: Pick<Site, 'project' | 'region' | 'prefix'>) {
+  const { functionName } = namesIn(site)
+  const name = site.prefix || 'lqe'
+  const revision = 'resource.type="cloud_run_revision"'
+  const [query, warm] = functionNames.map(one => `resource.labels.service_name="${functionName(one)}"`)
+  const own = (metric: string) =>
+    `${revision} AND metric.type="logging.googleapis.com/user/${name}_${metric}"`
+  return {
+    name,
+    title: (words: string) => (site.prefix ? `${name}: ${words}` : words),
+    userLabels: { service: name }, // by which a removal finds them
+    query: `${revision} AND ${query!}`,
+    warm: `${revision} AND ${warm!}`,
+    both: `${revision} AND (${query!} OR ${warm!})`,
+    requests: `${revision} AND ${query!} AND metric.type="run.googleapis.com/request_count"`,
+    own,
+    /** Of Managed Service for Prometheus: Cloud Monitoring's own filters have no sum of a distribution. */
+    bytesInAnHour: `increase(logging_googleapis_com:user_${name}_bytes_sum{monitored_resource="cloud_run_revision"}[1h])`,
+  }
+}
 
-const revision = 'resource.type="cloud_run_revision"'
-const query = `${revision} AND resource.labels.service_name="query"`
-const warm = `${revision} AND resource.labels.service_name="warm"`
-const both = `${revision} AND (resource.labels.service_name="query" OR resource.labels.service_name="warm")`
-const requests = `${query} AND metric.type="run.googleapis.com/request_count"`
-const own = (metric: string) => `${revision} AND metric.type="logging.googleapis.com/user/${metric}"`
-/** Of Managed Service for Prometheus: Cloud Monitoring's own filters have no sum of a distribution. */
-const bytesInAnHour =
-  'increase(logging_googleapis_com:user_lqe_bytes_sum{monitored_resource="cloud_run_revision"}[1h])'
+type Names = ReturnType<typeof namesOf>
 
 /** Counts lines by fields of theirs, or, as a distribution, takes the field `value` of each. */
 function metric(description: string, filter: string, labels: string[], value?: string): Json {
@@ -42,38 +54,42 @@ function metric(description: string, filter: string, labels: string[], value?: s
   }
 }
 
-export const metrics: Record<string, Json> = {
-  lqe_answers: metric(
-    "Answers of query's endpoints, by what the cache did.",
-    `${query} AND jsonPayload.message="request" AND jsonPayload.cache:*`,
-    ['cache', 'endpoint'],
-  ),
-  lqe_bytes: metric(
-    'Bytes that BigQuery read, for each request or call of warm that had it run.',
-    `${both} AND (jsonPayload.message="request" OR jsonPayload.message="warm") AND jsonPayload.bytes>0`,
-    ['endpoint'],
-    'bytes',
-  ),
-  lqe_store_failures: metric(
-    'Calls of the store that failed, and requests answered 503 for it.',
-    `${both} AND (jsonPayload.message="the store failed" OR jsonPayload.error="store_unavailable")`,
-    ['reason'],
-  ),
-  lqe_warmed: metric(
-    'Calls of warm after which no answer of the endpoint has failed.',
-    `${warm} AND jsonPayload.message="warm" AND jsonPayload.status=200 AND jsonPayload.failed=0`,
-    ['endpoint'],
-  ),
+function metricsOf({ name, query, warm, both }: Names): Record<string, Json> {
+  return {
+    [`${name}_answers`]: metric(
+      "Answers of query's endpoints, by what the cache did.",
+      `${query} AND jsonPayload.message="request" AND jsonPayload.cache:*`,
+      ['cache', 'endpoint'],
+    ),
+    [`${name}_bytes`]: metric(
+      'Bytes that BigQuery read, for each request or call of warm that had it run.',
+      `${both} AND (jsonPayload.message="request" OR jsonPayload.message="warm") AND jsonPayload.bytes>0`,
+      ['endpoint'],
+      'bytes',
+    ),
+    [`${name}_store_failures`]: metric(
+      'Calls of the store that failed, and requests answered 503 for it.',
+      `${both} AND (jsonPayload.message="the store failed" OR jsonPayload.error="store_unavailable")`,
+      ['reason'],
+    ),
+    [`${name}_warmed`]: metric(
+      'Calls of warm after which no answer of the endpoint has failed.',
+      `${warm} AND jsonPayload.message="warm" AND jsonPayload.status=200 AND jsonPayload.failed=0`,
+      ['endpoint'],
+    ),
+  }
 }
 
-/** Each minute from three regions; the address needs no key. @param host of the function `query` */
-function uptimeCheck(project: string, host: string) {
+/** Each minute from three regions; the address needs no key. */
+function uptimeCheckOf(site: Pick<Site, 'project' | 'region' | 'prefix'>, { userLabels }: Names) {
+  const { address, own } = namesIn(site)
+  const { host, pathname } = new URL(address('query'))
   return {
-    displayName: 'lqe-query',
+    displayName: own('query'),
     userLabels,
-    monitoredResource: { type: 'uptime_url', labels: { host, project_id: project } },
+    monitoredResource: { type: 'uptime_url', labels: { host, project_id: site.project } },
     httpCheck: {
-      path: '/query/health',
+      path: `${pathname}/health`,
       port: 443,
       useSsl: true,
       validateSsl: true,
@@ -103,7 +119,8 @@ function line(filter: string, how: How): Json {
 }
 
 /** Named by the project's id, where Google's answers have its number. */
-export function dashboard(project: string): Json & { name: string } {
+function dashboardOf(project: string, names: Names): Json & { name: string } {
+  const { name, title, query, both, requests, own, bytesInAnHour } = names
   const latencies = `${query} AND metric.type="run.googleapis.com/request_latencies"`
   const instances = `${both} AND metric.type="run.googleapis.com/container/instance_count"`
   const memory = `${query} AND metric.type="run.googleapis.com/container/memory/utilizations"`
@@ -111,10 +128,10 @@ export function dashboard(project: string): Json & { name: string } {
   const charts: Record<string, Json[]> = {
     'Requests by class of status': [line(requests, { by: 'metric.label.response_code_class' })],
     'Latency of query, 50th and 99th percentile (ms)': [line(latencies, p50), line(latencies, p99)],
-    'Answers by what the cache did': [line(own('lqe_answers'), { by: 'metric.label.cache' })],
-    'Successful calls of warm by endpoint': [line(own('lqe_warmed'), { by: 'metric.label.endpoint' })],
+    'Answers by what the cache did': [line(own('answers'), { by: 'metric.label.cache' })],
+    'Successful calls of warm by endpoint': [line(own('warmed'), { by: 'metric.label.endpoint' })],
     'Bytes in the last hour, by service': [{ prometheusQuery: `sum by (service_name) (${bytesInAnHour})` }],
-    'Failures of the store by reason': [line(own('lqe_store_failures'), { by: 'metric.label.reason' })],
+    'Failures of the store by reason': [line(own('store_failures'), { by: 'metric.label.reason' })],
     Instances: [line(instances, { aligner: 'ALIGN_MAX', by: 'resource.label.service_name' })],
     'Memory of an instance, 99th percentile (share of the limit)': [line(memory, p99)],
   }
@@ -122,8 +139,8 @@ export function dashboard(project: string): Json & { name: string } {
     const dataSets = lines.map(timeSeriesQuery => ({ timeSeriesQuery, plotType: 'LINE' }))
     return { title, xyChart: { dataSets } }
   })
-  const gridLayout = { columns: '2', widgets }
-  return { name: `projects/${project}/dashboards/lqe`, displayName: 'Log query endpoints', gridLayout }
+  const [board, displayName] = [`projects/${project}/dashboards/${name}`, title('Log query endpoints')]
+  return { name: board, displayName, gridLayout: { columns: '2', widgets } }
 }
 
 /** The sum of a series, or its ratio to that of the filter `per`, is over a threshold for `duration` seconds. */
@@ -142,14 +159,14 @@ function over(
 const hour = 3600
 
 /** Multiples of the failures that an objective of 99.5 % allows: Site Reliability Workbook, "Alerting on SLOs". */
-function burnRate(threshold: number, long: [string, number], short: [string, number]): Condition[] {
+function burnRate(requests: string, threshold: number, windows: Record<string, number>): Condition[] {
   const failed = `${requests} AND metric.labels.response_code_class="5xx"`
-  return [
-    ...[long, short].map(([time, seconds]) =>
-      over(`5xx in ${time}`, threshold, failed, { per: requests, seconds }),
-    ),
-    over(`More than 5 in ${long[0]}`, 5, failed, { seconds: long[1] }),
-  ]
+  const all = Object.entries(windows)
+  const [time, seconds] = all[0]!
+  const shares = all.map(([time, seconds]) =>
+    over(`5xx in ${time}`, threshold, failed, { per: requests, seconds }),
+  )
+  return [...shares, over(`More than 5 in ${time}`, 5, failed, { seconds })]
 }
 
 /** None for so long, as no line at all and as a count below one: a series that has ended is absent, and has no count. */
@@ -175,13 +192,14 @@ type Row = [
  * Each says in its text what its threshold means, and which section of infra/docs/operating.md to read: by default that of its name.
  * @param check id of the uptime check, which Google gives
  */
-export function policies(check: string): Policy[] {
+function policiesOf({ title, userLabels, requests, own, bytesInAnHour }: Names, check: string): Policy[] {
   const answers = (...kinds: string[]) =>
-    `${own('lqe_answers')} AND metric.labels.cache=one_of(${kinds.map(kind => `"${kind}"`).join()})`
+    `${own('answers')} AND metric.labels.cache=one_of(${kinds.map(kind => `"${kind}"`).join()})`
   const cacheable = answers('hit', 'stale', 'miss', 'revalidated', 'collapsed')
   const isUp = `resource.type="uptime_url" AND metric.labels.check_id="${check}" AND metric.type="monitoring.googleapis.com/uptime_check/check_passed"`
   const failing = { seconds: 300, aligner: 'ALIGN_NEXT_OLDER', reducer: 'REDUCE_COUNT_FALSE', duration: 120 }
   const bytes = { query: `sum(${bytesInAnHour}) > ${2 ** 40}`, duration: '0s', evaluationInterval: '60s' }
+  const long = { per: cacheable, seconds: hour, duration: 900 }
   const all = { combiner: 'AND' } as const
   const burning = { ...all, section: '5xx burn rate' }
   const rows: Row[] = [
@@ -189,14 +207,14 @@ export function policies(check: string): Policy[] {
       '5xx burn rate, fast',
       'CRITICAL',
       "Of the calls of query more than 7.2 % were answered 5xx, for an hour and for 5 minutes: 14.4 times what an objective of 99.5 % allows, 2 % of a month's errors in an hour.",
-      burnRate(0.072, ['an hour', hour], ['5 minutes', 300]),
+      burnRate(requests, 0.072, { 'an hour': hour, '5 minutes': 300 }),
       burning,
     ],
     [
       '5xx burn rate, slow',
       'WARNING',
       "Of the calls of query more than 3 % were answered 5xx, for 6 hours and for 30 minutes: 6 times what an objective of 99.5 % allows, 5 % of a month's errors in 6 hours.",
-      burnRate(0.03, ['6 hours', 6 * hour], ['30 minutes', 1800]),
+      burnRate(requests, 0.03, { '6 hours': 6 * hour, '30 minutes': 1800 }),
       burning,
     ],
     [
@@ -210,11 +228,7 @@ export function policies(check: string): Policy[] {
       'WARNING',
       'For more than half of the calls that the cache could have answered in the last hour a reader waited for a run.',
       [
-        over('Misses and refreshes', 0.5, answers('miss', 'revalidated'), {
-          per: cacheable,
-          seconds: hour,
-          duration: 900,
-        }),
+        over('Misses and refreshes', 0.5, answers('miss', 'revalidated'), long),
         over('More than 100 calls', 100, cacheable, { seconds: hour }),
       ],
       all,
@@ -223,7 +237,7 @@ export function policies(check: string): Policy[] {
       'Store unavailable',
       'CRITICAL',
       'Firestore fails or refuses. Known keys get the answers that instances have in memory for five minutes.',
-      [over('More than 5 failures in 5 minutes', 5, own('lqe_store_failures'), { seconds: 300 })],
+      [over('More than 5 failures in 5 minutes', 5, own('store_failures'), { seconds: 300 })],
     ],
     [
       'Query does not answer',
@@ -235,42 +249,24 @@ export function policies(check: string): Policy[] {
       'No successful warm for 15 minutes',
       'WARNING',
       'An endpoint that is kept warm has had no call of warm without failures for 15 minutes. Readers still get answers.',
-      noneIn15Minutes(own('lqe_warmed'), 'metric.label.endpoint'),
+      noneIn15Minutes(own('warmed'), 'metric.label.endpoint'),
     ],
   ]
-  return rows.map(([displayName, severity, explanation, conditions, { section, ...more } = {}]) => {
-    const content = `${explanation} What to look at, in order: infra/docs/operating.md, "${section ?? displayName}".`
+  return rows.map(([name, severity, explanation, conditions, { section = name, ...more } = {}]) => {
+    const content = `${explanation} What to look at, in order: infra/docs/operating.md, "${section}".`
     const documentation = { mimeType: 'text/markdown', content }
+    const displayName = title(name)
     return { displayName, userLabels, severity, combiner: 'OR', conditions, documentation, ...more }
   })
 }
 
-/**
- * All of it for an installation: one with a prefix has names of its own, in filters as in titles.
- * @param site the deployment's settings
- * @param check id of the uptime check, for the policies
- */
+/** All of it for an installation. @param check id of the uptime check, for the policies */
 export function watched(site: Pick<Site, 'project' | 'region' | 'prefix'>, check = '') {
-  const { address, own: named, functionName } = namesIn(site)
-  const all = {
-    metrics,
-    uptimeCheck: uptimeCheck(site.project, new URL(address('query')).host),
-    dashboard: dashboard(site.project),
-    policies: policies(check),
+  const names = namesOf(site)
+  return {
+    metrics: metricsOf(names),
+    uptimeCheck: uptimeCheckOf(site, names),
+    dashboard: dashboardOf(site.project, names),
+    policies: policiesOf(names, check),
   }
-  if (!site.prefix) return all
-  const renamed = JSON.stringify(all)
-    .replaceAll(
-      /service_name=\\"(query|warm)\\"/g,
-      (_, name: FunctionName) => `service_name=\\"${functionName(name)}\\"`,
-    )
-    .replaceAll(/lqe_(?=answers|bytes|store|warmed)/g, `${site.prefix}_`)
-    .replaceAll('"/query/health"', `"/${functionName('query')}/health"`)
-    .replaceAll('"lqe-query"', `"${named('query')}"`)
-    .replaceAll('/dashboards/lqe"', `/dashboards/${site.prefix}"`)
-    .replaceAll('"service":"lqe"', `"service":"${site.prefix}"`)
-  const mine = JSON.parse(renamed) as typeof all
-  for (const one of [mine.dashboard, ...mine.policies])
-    one['displayName'] = `${site.prefix}: ${String(one['displayName'])}`
-  return mine
 }

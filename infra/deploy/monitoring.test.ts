@@ -2,9 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Json } from '../google/control/plane.ts'
 import { changes, lasting, openProject, type Project } from '../google/control/testing/project.ts'
-import { metrics, type Policy, policies, watched } from './alerts-and-metrics.ts'
+import { type Policy, watched } from './alerts-and-metrics.ts'
 import { connect, setUp } from './testing/client.ts'
 
+const { metrics, policies } = watched({ project: 'my-project', region: 'europe-west1', prefix: '' })
 const kinds = ['metrics', 'uptimeCheckConfigs', 'dashboards', 'notificationChannels', 'alertPolicies']
 
 let project: Project
@@ -40,9 +41,9 @@ describe('set-up', () => {
       1,
       1,
       1,
-      policies('a-check').length,
+      policies.length,
     ])
-    expect(said).toHaveLength(Object.keys(metrics).length + 3 + policies('a-check').length)
+    expect(said).toHaveLength(Object.keys(metrics).length + 3 + policies.length)
     const after = lasting(project.plane.state)
     expect(await monitor({ notify: 'night@example.com' })).toEqual([])
     expect(lasting(project.plane.state)).toEqual(after)
@@ -51,7 +52,7 @@ describe('set-up', () => {
   test('waits for a metric that is so new that not all of Google knows it', async () => {
     project.plane.state.projects['my-project']!.news = []
     expect(await monitor()).toContainEqual(expect.stringMatching(/^again in 3 s: Cannot find metric/))
-    expect(all('alertPolicies')).toHaveLength(policies('a-check').length)
+    expect(all('alertPolicies')).toHaveLength(policies.length)
   })
 
   test('puts back what was changed by hand, and leaves the rest alone, with two roles', async () => {
