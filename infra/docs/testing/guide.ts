@@ -8,7 +8,7 @@ export interface Block {
 }
 
 /** In the order in which they are tried: the first begins with an empty project. */
-const pages = ['operating', 'rows', 'cloud-shell'].map(name => `infra/docs/${name}.md`)
+const pages = [...['operating', 'rows', 'cloud-shell'].map(name => `infra/docs/${name}.md`), 'README.md']
 
 /** Commands that stand-ins cannot take. gcloud's own are linted all the same. */
 export const notRun: [commands: RegExp, reason: string][] = [
@@ -34,12 +34,16 @@ export function reasonNotToRun(command: string): string | undefined {
   return notRun.find(([commands]) => commands.test(command))?.[1]
 }
 
-/** All of them. In prose, commands of the deployment are blocks of one line. */
+/**
+ * All of them. In prose, commands of the deployment are blocks of one line. The README's own blocks are for a laptop, and
+ * `readme.test.ts` runs them.
+ */
 export function blocksOfGuide(): Block[] {
   return pages.flatMap(page => {
     const text = readFileSync(page, 'utf8')
     const found = text.matchAll(/^```sh\n(.*?)\n```$|`(npm run deploy -- [^`]*=[^`]*)`/gms)
-    return [...found].map(({ index, 1: block, 2: inline }) => ({
+    const tried = [...found].filter(([, block]) => block === undefined || page !== 'README.md')
+    return tried.map(({ index, 1: block, 2: inline }) => ({
       at: `${page}:${text.slice(0, index).split('\n').length}`,
       commands: (block ?? inline!).split('\n'),
     }))
