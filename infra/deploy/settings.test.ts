@@ -71,7 +71,7 @@ describe('the settings', () => {
       'backup-days': '7',
       env: { MAX_RESULT_BYTES: '1000' },
     })
-    write('env:\n')
+    write('env:\naccess: public\n') // as a deployment of before has written it
     expect(readSite('my-project', {}).env).toEqual({})
   })
 

@@ -86,7 +86,7 @@ export function optionsOfSettings(names: RegExp): Option[] {
 
 /** As YAML has it: what is written without quotes may be a number. */
 type Value = string | number | boolean
-type Kept = { env?: Record<string, Value> | null } & Partial<Record<Name, Value>>
+type Kept = { env?: Record<string, Value> | null } & Partial<Record<Name | 'access', Value>>
 
 export function fileOf(project: string, prefix = ''): string {
   return join('infra/deploy/projects', `${[project, prefix].filter(Boolean).join('.')}.yaml`)
@@ -116,7 +116,8 @@ export function readSite(project: string, given: Record<string, string | string[
   if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(project))
     throw new SettingsError(`--project=${project} is not the id of a project, such as my-project-123`)
   const { kept, lineOf } = readKept(fileOf(project, given['prefix'] as string | undefined))
-  const { env: keptEnv, ...keptSettings } = kept
+  // Before, a deployment wrote `access` into every file; today it finds that out each time.
+  const { env: keptEnv, access: _, ...keptSettings } = kept
   const { env: pairs = [], ...flags } = given
   const values: Record<string, string | undefined> = {}
   const said: Record<string, string> = {}
