@@ -7,7 +7,6 @@ import { gzipSync } from 'node:zlib'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { connectRepository } from '../google/control/builds.ts'
 import { openRehearsal, type Rehearsal } from '../google/control/rehearsal.ts'
 import { blocksOfGuide, reasonNotToRun } from './testing/guide.ts'
 
@@ -42,10 +41,7 @@ beforeAll(async () => {
   const { resources } = project.plane.state
   const logflare = 'logflare@logflare-232118.iam.gserviceaccount.com'
   resources[`projects/logflare-232118/serviceAccounts/${logflare}`] = { email: logflare }
-  connectRepository(
-    project.plane.state,
-    `projects/${project.id}/locations/europe-west1/github/my-owner/my-repository`,
-  )
+  resources[`projects/${project.id}/locations/europe-west1/github/my-owner/my-repository`] = {} // connected, as in a browser
   const row = { timestamp: new Date().toISOString(), project: 'p', event_message: 'm' }
   writeFileSync(join(clone, 'edge.ndjson.gz'), gzipSync(JSON.stringify(row)))
 }, minutes)
