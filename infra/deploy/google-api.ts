@@ -231,7 +231,7 @@ function pauseMs(): number {
 }
 
 /** Where gcloud has been sent for an API, as `http://127.0.0.1:1234/iamcredentials/`. */
-function overrideOf(api: string): URL | null {
+export function overrideOf(api: string): URL | null {
   const override = process.env[`CLOUDSDK_API_ENDPOINT_OVERRIDES_${api.toUpperCase()}`]
   return override ? new URL(override) : null
 }

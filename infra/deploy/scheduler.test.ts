@@ -11,7 +11,7 @@ const address = 'https://europe-west1-my-project.cloudfunctions.net/warm'
 const endpoints = readQueries('queries').map(({ endpoint }) => endpoint)
 const usage = endpoints.find(({ name }) => name === 'usage.api-counts')!
 const usageJob = `${parent}/lqe-warm-${usage.id}`
-const job = `job lqe-warm-${usage.id} (*/5 * * * *, Keeps the answers of usage.api-counts fresh)`
+const said = `job lqe-warm-${usage.id}: */5 * * * *, Keeps the answers of usage.api-counts fresh`
 
 describe('the jobs', () => {
   let project: Project
@@ -32,7 +32,7 @@ describe('the jobs', () => {
   }
 
   test('are one for each endpoint that is kept warm, signed as the scheduler’s account', async () => {
-    expect(await apply(endpoints)).toEqual([`${job}: made`])
+    expect(await apply(endpoints)).toEqual([said])
     expect(project.plane.state.resources[usageJob]).toMatchObject({
       schedule: '*/5 * * * *',
       timeZone: 'Etc/UTC',
@@ -52,7 +52,7 @@ describe('the jobs', () => {
   test('are changed where they differ, not made twice', async () => {
     await apply(endpoints)
     expect(await apply(endpoints)).toEqual([])
-    expect(await apply(endpoints, { 'warm-deadline': '120' })).toEqual([`${job}: changed`])
+    expect(await apply(endpoints, { 'warm-deadline': '120' })).toEqual([said])
     expect(jobs()).toEqual([usageJob])
     expect(project.plane.state.resources[usageJob]).toMatchObject({ attemptDeadline: '120s' })
   })
@@ -73,8 +73,8 @@ describe('the jobs', () => {
     project.plane.watch = call => {
       if (call.includes('/jobs 200')) delete project.plane.state.resources[usageJob]
     }
-    expect(await apply([])).toEqual([])
-    expect(project.plane.calls.at(-1)).toMatch(/ GET .* 404$/)
+    expect(await apply([])).toEqual([`job lqe-warm-${usage.id}: removed`])
+    expect(project.plane.calls.at(-1)).toMatch(/ DELETE .* 404$/)
   })
 })
 

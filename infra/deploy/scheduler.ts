@@ -1,8 +1,9 @@
 /** A Cloud Scheduler job for each endpoint that is kept warm. */
+import type { protos, v1 } from '@google-cloud/scheduler'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { isWarmed, warmMinutes } from '../../shared/warm/warm.ts'
 import { readQueries } from '../lqe/apply/read.ts'
-import type { Google } from './google-api.ts'
+import { type Google, holds, overrideOf } from './google-api.ts'
 import { namesIn, type Site } from './settings.ts'
 
 /** The crontab line of the period. */
@@ -12,47 +13,92 @@ export function scheduleFor(seconds: number): string {
   return minutes < 1440 ? `0 */${minutes / 60} * * *` : '0 0 * * *'
 }
 
-/** What the job of an endpoint is, besides its name. */
-function jobFor({ name, warm }: Endpoint, site: Site) {
-  const { address, email } = namesIn(site)
-  const audience = address('warm')
+/** The job that keeps an endpoint warm. It is named by the endpoint's id, which a renamed endpoint keeps. */
+function jobFor({ id, name, warm }: Endpoint, site: Site) {
+  const { address, email, own } = namesIn(site)
+  const url = address('warm')
   return {
+    name: `projects/${site.project}/locations/${site.region}/jobs/${own(`warm-${id}`)}`,
     description: `Keeps the answers of ${name} fresh`,
     schedule: scheduleFor(warm!.seconds),
     timeZone: 'Etc/UTC',
-    attemptDeadline: `${site['warm-deadline']}s`,
+    attemptDeadline: { seconds: Number(site['warm-deadline']) },
     // One more try, for a function that is being replaced; the next call follows soon.
-    retryConfig: { retryCount: 1, minBackoffDuration: '10s', maxBackoffDuration: '60s' },
+    retryConfig: { retryCount: 1, minBackoffDuration: { seconds: 10 }, maxBackoffDuration: { seconds: 60 } },
     httpTarget: {
-      uri: `${audience}?endpoint=${encodeURIComponent(name)}`,
-      httpMethod: 'POST',
-      oidcToken: { serviceAccountEmail: email('scheduler'), audience },
+      uri: `${url}?endpoint=${encodeURIComponent(name)}`,
+      httpMethod: 'POST' as const,
+      oidcToken: { serviceAccountEmail: email('scheduler'), audience: url },
     },
   }
 }
 
-/**
- * Jobs for the endpoints that are kept warm, by default those of `queries/`; the others of this installation are removed. A job is
- * named by the endpoint's id, which a renamed endpoint keeps.
- */
+type CloudSchedulerClient = v1.CloudSchedulerClient
+
+/** Jobs for the endpoints that are kept warm, by default those of `queries/`; the others of this installation are removed. */
 export async function setUpJobs(
   google: Google,
   site: Site,
   endpoints: readonly Endpoint[] = readQueries('queries').map(({ endpoint }) => endpoint),
 ): Promise<void> {
-  const at = `cloudscheduler/v1/projects/${site.project}/locations/${site.region}/jobs`
-  const prefix = `${at.replace('cloudscheduler/v1/', '')}/${namesIn(site).own('warm-')}`
-  const there = await google.list(at, 'jobs')
-  const wanted = new Map(endpoints.filter(isWarmed).map(one => [`${prefix}${one.id}`, jobFor(one, site)]))
-  for (const [name, job] of wanted) {
-    const present = there.find(one => one['name'] === name)
-    const one = `cloudscheduler/v1/${name}?updateMask=${Object.keys(job).join()}`
-    const title = `job ${idOf(name)} (${job.schedule}, ${job.description})`
-    await google.ensure(title, present, job, at, { one, making: { name } })
+  const { say, dryRun } = google.options
+  const client = await connect(google, site)
+  const parent = `projects/${site.project}/locations/${site.region}`
+  const wanted = endpoints.filter(isWarmed).map(endpoint => jobFor(endpoint, site))
+  // None, for a dry run in a project whose API is not enabled yet.
+  const none: [Job[]] = [[]]
+  const [there] = await google.persist(() => {
+    const listed = client.listJobs({ parent })
+    return dryRun ? listed.catch(unless(permissionDenied, none)) : listed
+  })
+  for (const job of wanted) {
+    const present = there.find(({ name }) => name === job.name)
+    if (present && holds(present, job)) continue
+    say(`job ${idOf(job.name)}: ${job.schedule}, ${job.description}`)
+    if (!dryRun)
+      await (present ? client.updateJob({ job, updateMask: { paths } }) : client.createJob({ parent, job }))
   }
-  for (const name of there.map(one => String(one['name'])))
-    if (name.startsWith(prefix) && !wanted.has(name))
-      await google.remove(`job ${idOf(name)}`, `cloudscheduler/v1/${name}`)
+  const kept = new Set(wanted.map(({ name }) => name))
+  for (const { name } of there)
+    if (idOf(name!).startsWith(namesIn(site).own('warm-')) && !kept.has(name!)) {
+      say(`job ${idOf(name!)}: removed`)
+      if (!dryRun) await client.deleteJob({ name: name! }).catch(unless(notFound, null))
+    }
+  await client.close()
+}
+
+type Job = protos.google.cloud.scheduler.v1.IJob
+
+const paths = ['description', 'schedule', 'time_zone', 'attempt_deadline', 'retry_config', 'http_target']
+
+/** Codes of gRPC, which the client has in its errors over REST as well. */
+const [notFound, permissionDenied] = [5, 7]
+
+/** What there is instead where the call fails with that code. */
+function unless<T>(expected: number, instead: T) {
+  return (error: { code?: unknown }): T => {
+    if (error.code !== expected) throw error
+    return instead
+  }
+}
+
+/** Where gcloud has been sent elsewhere: REST without TLS. The client takes a host, and no path. */
+async function connect(google: Google, { project }: Site): Promise<CloudSchedulerClient> {
+  const { v1 } = await import('@google-cloud/scheduler')
+  const override = overrideOf('cloudscheduler')
+  if (!override) return new v1.CloudSchedulerClient({ projectId: project })
+  const auth = {
+    getUniverseDomain: async () => 'googleapis.com',
+    getClient: async () => ({}),
+    fetch: async (input: string, init: RequestInit = {}) => {
+      const headers = new Headers(init.headers)
+      headers.set('Authorization', `Bearer ${await google.accessToken()}`)
+      return fetch(input, { ...init, headers })
+    },
+  }
+  const { hostname: apiEndpoint, port } = override
+  const options = { fallback: true, apiEndpoint, port: Number(port), protocol: 'http', auth }
+  return new v1.CloudSchedulerClient({ projectId: project, ...(options as object) })
 }
 
 function idOf(name: string): string {
