@@ -55,7 +55,7 @@ export async function startBackends(
  * @param where by default `dist`, on a free port
  */
 export async function startBundle(
-  target: 'query' | 'warm',
+  target: string,
   env: Environment,
   log: Log,
   { folder = join(import.meta.dirname, '../../dist'), port }: { folder?: string; port?: number } = {},

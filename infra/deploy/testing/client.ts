@@ -1,6 +1,5 @@
 /** For tests: set-up in this process, by the deployment's own client, in a project on the stand-in of Google's control plane. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectRepository } from '../../google/control/builds.ts'
 import { changes, type Project } from '../../google/control/testing/project.ts'
 import { setUpDatabase, setUpFields } from '../firestore.ts'
 import { Google } from '../google-api.ts'
@@ -50,7 +49,7 @@ export async function setUp({ google, site }: Client, titles = Object.keys(steps
 /** Flags of an installation that has all there is, with its repository connected, as somebody has done in a browser. */
 export function allFlags({ plane, id }: Project): Record<string, string> {
   const repository = 'an-owner/a-repository'
-  connectRepository(plane.state, `projects/${id}/locations/europe-west1/github/${repository}`)
+  plane.state.resources[`projects/${id}/locations/europe-west1/github/${repository}`] = {}
   return { repository, notify: 'night@example.com' }
 }
 

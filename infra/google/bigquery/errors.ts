@@ -1,6 +1,7 @@
-/** Errors in BigQuery's form: a reason, a message that may hold real names and values, and an HTTP status. */
+/** Errors in BigQuery's form: a reason, a message that may hold real names and values, and an HTTP status; who may do what. */
 import { EngineError, type EngineErrorReason } from '../../../shared/engines/engine.ts'
-import type { Place } from '../../../shared/sql/error.ts'
+import { type Place, SqlError } from '../../../shared/sql/error.ts'
+import { placeInOther } from '../../../shared/sql/places.ts'
 
 /** An error to send to the client. */
 export class BigQueryError extends Error {
@@ -57,6 +58,7 @@ const reasons: Record<EngineErrorReason, string> = {
 const messages: [local: RegExp, bigQuery: string][] = [
   [/^The query took too long$/, 'Job execution was cancelled: Job timed out after 1 sec'],
   [/^The query was cancelled$/, 'Job execution was cancelled: User requested cancellation'],
+  [/^(Unrecognized name: [^;]+);.*$/s, '$1'],
   [/^Bad regular expression: (.*)$/, 'Cannot parse regular expression: $1: quoted'],
   [
     /^The value of parameter @(\w+) is not a valid (\w+).*$/,
@@ -83,4 +85,58 @@ export function toBigQueryError(error: EngineError, place: Place | null): BigQue
     reasons[error.reason],
     place ? `${message} at [${place.line}:${place.column}]` : message,
   )
+}
+
+/**
+ * An error of the local engine or of its front end, with its place in what the client sent.
+ * @param column at which the SQL `sent` begins in that, where it begins in the first line
+ */
+export function asSent(error: unknown, localSql: string, sent: string, column = 0): BigQueryError {
+  if (error instanceof SqlError)
+    return asSent(new EngineError('rejected', error.message, { place: error.place }), localSql, sent, column)
+  if (!(error instanceof EngineError)) return asBigQueryError(error)
+  const place = error.place && placeInOther(localSql, error.place, sent)
+  return toBigQueryError(error, place && { ...place, column: place.column + (place.line === 1 ? column : 0) })
+}
+
+/**
+ * @param token the caller's bearer token
+ * @param permission such as `bigquery.tables.getData`
+ * @param resource its name in IAM: `projects/p`, `projects/p/datasets/d` or `projects/p/datasets/d/tables/t`. What is granted
+ *   on what it is in counts for it.
+ */
+export type Permits = (token: string, permission: string, resource: string) => boolean
+
+/** Of one call. */
+export class Caller {
+  /** `null` = nobody is asked who they are. */
+  readonly token: string | null
+  private readonly permits: Permits | null
+
+  /** @throws BigQueryError without a token, where callers are checked */
+  constructor(permits: Permits | null, authorization = '') {
+    this.permits = permits
+    this.token = permits && (/^Bearer (.+)$/.exec(authorization)?.[1] ?? null)
+    if (permits && this.token === null)
+      throw new BigQueryError('required', 'Request is missing required authentication credential.')
+  }
+
+  /**
+   * @param name `project`, `project.dataset` or `project.dataset.table`
+   * @throws BigQueryError in the words that `googleapis/python-bigquery` and others quote in issues
+   */
+  demand(permission: string, name: string): void {
+    const parts = name.split('.')
+    const kinds = ['projects', 'datasets', 'tables']
+    const resource = parts.map((part, at) => `${kinds[at]}/${part}`).join('/')
+    if (this.permits?.(this.token!, permission, resource) !== false) return
+    const what = `${['Project', 'Dataset', 'Table'][parts.length - 1]} ${name.replace('.', ':')}`
+    const why =
+      parts.length === 1
+        ? `User does not have ${permission} permission in project ${name}.`
+        : permission === 'bigquery.tables.getData'
+          ? `User does not have permission to query table ${name.replace('.', ':')}, or perhaps it does not exist.`
+          : `Permission ${permission} denied on ${what.replace(/^./, first => first.toLowerCase())} (or it may not exist).`
+    throw new BigQueryError('accessDenied', `Access Denied: ${what}: ${why}`)
+  }
 }

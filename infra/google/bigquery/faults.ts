@@ -27,19 +27,20 @@ export interface Fault {
   after?: boolean
 }
 
-/** `next` takes the fault that a call meets, `null` for none, and counts it down. */
+/** For the next calls of a method, in the order in which they are added. */
 export class Faults {
-  private waiting: Required<Fault>[] = []
+  private waiting: Fault[] = []
 
-  /** For the next calls of the method. Faults of one method come in the order in which they are added. */
-  add({ method, effect, times = 1, after = false }: Fault): void {
-    this.waiting.push({ method, effect, times, after })
+  add(fault: Fault): void {
+    this.waiting.push({ ...fault })
   }
 
-  next(method: ApiMethod): Required<Fault> | null {
-    const fault = this.waiting.find(waiting => waiting.method === method)
-    if (fault && --fault.times <= 0) this.waiting.splice(this.waiting.indexOf(fault), 1)
-    return fault ?? null
+  /** The fault that a call meets, counted down. */
+  next(method: ApiMethod): Fault | undefined {
+    const fault = this.waiting.find(one => one.method === method)
+    if (fault && (fault.times = (fault.times ?? 1) - 1) <= 0)
+      this.waiting.splice(this.waiting.indexOf(fault), 1)
+    return fault
   }
 
   clear(): void {

@@ -1,51 +1,60 @@
 /** Jobs of the server, in memory: each runs on the local engine, or adds rows to a table's files, at once. */
-import {
-  type Binding,
-  EngineError,
-  type QueryEngine,
-  type RunResult,
-  type Statement,
-} from '../../../shared/engines/engine.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/client.ts'
 import { partsOf } from '../../../shared/engines/bigquery/tables.ts'
+import { type DuckDbOptions, openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
+import { EngineError, type QueryEngine, type RunResult } from '../../../shared/engines/engine.ts'
 import { SqlError } from '../../../shared/sql/error.ts'
-import { placeInOther } from '../../../shared/sql/places.ts'
-import type { Caller } from './access.ts'
-import { asBigQueryError, BigQueryError, toBigQueryError } from './errors.ts'
-import { Files, type ServerTable } from './files.ts'
-import { type RunningJob, schemaOf, toBinding } from './resources.ts'
-import type { TableCatalog } from './tables.ts'
+import type { Column } from '../../../shared/sql/types.ts'
+import { asBigQueryError, asSent, BigQueryError, Caller, toBigQueryError } from './errors.ts'
+import { Files } from './files.ts'
+import { type CatalogOptions, type Resolved, TableCatalog } from './tables.ts'
+import { schemaOf, toBinding } from './values.ts'
 
 /** Rows of a result at most; a longer one is cut and says so by `totalRows`. */
 const mostRows = 50_000
 const longestJobMs = 600_000
 
 /** A job that is to start. */
-export interface NewJob {
+interface NewJob {
   reference: JobReference
   configuration: JobConfiguration
   caller: Caller
   /** The rows of a load job. */
-  media: Buffer | null
+  media?: Buffer | null
   /** The reason with which the job fails, for a test. */
   failing?: string | undefined
 }
 
-type Outcome = RunningJob['outcome']
-type Resolved = { statement: Statement; tables: ServerTable[] }
+export interface RunningJob {
+  reference: Required<JobReference>
+  configuration: JobConfiguration
+  /** Of who has started it. */
+  token: string | null
+  createdAt: number
+  bytes: number
+  outcome: Promise<RunResult | BigQueryError>
+  /** The outcome, once the job is done. */
+  ended: RunResult | BigQueryError | null
+  endedAt: number | null
+  stop: AbortController
+}
 
 /** Jobs are kept until the server is closed. Methods throw BigQueryError, which the client gets as the response. */
 export class Jobs {
+  readonly catalog: TableCatalog
   private readonly engine: QueryEngine
-  private readonly catalog: TableCatalog
   private readonly files = new Files()
   private readonly running = new Map<string, RunningJob>()
   /** Milliseconds that the server's clock is ahead, to make jobs older. */
   aheadMs = 0
 
-  constructor(engine: QueryEngine, catalog: TableCatalog) {
-    this.engine = engine
-    this.catalog = catalog
+  constructor({ now, ...options }: CatalogOptions & { now?: DuckDbOptions['now'] | undefined }) {
+    const { logsFolder, tables } = options
+    this.engine = openDuckDb({ logsFolder, tables, ...(now === undefined ? {} : { now }) })
+    this.catalog = new TableCatalog(options)
   }
 
   /**
@@ -54,7 +63,7 @@ export class Jobs {
    */
   get(jobId: string, location: string | null, caller: Caller): RunningJob {
     const job = this.running.get(jobId)
-    const isThere = location === null ? /^(US|EU)$/i : new RegExp(`^${location}$`, 'i')
+    const isThere = new RegExp(`^(${location ?? 'US|EU'})$`, 'i')
     if (!job || !isThere.test(job.reference.location))
       throw new BigQueryError('notFound', `Not found: Job ${jobId}`)
     if (job.token !== caller.token) caller.demand('bigquery.jobs.get', job.reference.projectId)
@@ -62,28 +71,26 @@ export class Jobs {
   }
 
   start(asked: NewJob): RunningJob {
-    const { reference, configuration, caller } = asked
-    const { projectId, jobId = `job_${this.running.size}` } = reference
+    const { configuration, caller } = asked
+    const { projectId, jobId = `job_${this.count}`, location = this.catalog.location } = asked.reference
     caller.demand('bigquery.jobs.create', projectId)
-    const stop = new AbortController()
-    const job: Omit<RunningJob, 'outcome'> = {
-      reference: { projectId, jobId, location: reference.location ?? this.catalog.location },
+    if (this.running.has(jobId))
+      throw new BigQueryError('duplicate', `Already Exists: Job ${projectId}:${location}.${jobId}`)
+    const job = {
+      reference: { projectId, jobId, location },
       configuration,
       token: caller.token,
       createdAt: this.now(),
       bytes: 0,
       ended: null,
       endedAt: null,
-      stop,
+      stop: new AbortController(),
     }
-    const { location } = job.reference
-    if (this.running.has(jobId))
-      throw new BigQueryError('duplicate', `Already Exists: Job ${projectId}:${location}.${jobId}`)
     const begin = configuration.load ? this.load(asked, jobId) : this.query(asked, job)
     const outcome = asked.failing
       ? Promise.resolve(new BigQueryError(asked.failing, 'The job has failed'))
       : begin().catch((error: unknown) => asBigQueryError(error))
-    const started = Object.assign(job, { outcome })
+    const started: RunningJob = Object.assign(job, { outcome })
     void outcome.then(ended => Object.assign(started, { ended, endedAt: this.now() }))
     this.running.set(jobId, started)
     return started
@@ -93,17 +100,19 @@ export class Jobs {
   async describe(asked: NewJob): Promise<Job['statistics']> {
     const { reference, configuration, caller } = asked
     caller.demand('bigquery.jobs.create', reference.projectId)
-    const { statement, tables } = this.resolve(asked)
-    const { columns } = await this.engine.describe(statement).catch((error: unknown) => {
-      throw this.atPlaceSent(error, statement.sql, configuration)
-    })
-    const totalBytesProcessed = String(await this.files.bytesOf(statement.sql, tables))
+    const { sql, tables, rollups } = this.resolve(asked)
+    const bindings = (configuration.query.queryParameters ?? []).map(toBinding)
+    const { columns } = await this.engine
+      .describe({ sql, bindings, rollups })
+      .catch((error: unknown) => Promise.reject(asSent(error, sql, configuration.query.query)))
+    const totalBytesProcessed = String(await this.files.bytesOf(sql, tables))
     const referencedTables = tables.map(({ real }) => {
       const [projectId, datasetId, tableId] = partsOf(real)
       return { projectId, datasetId, tableId }
     })
-    const schema = schemaOf(columns)
-    return { query: { statementType: 'SELECT', totalBytesProcessed, referencedTables, schema } }
+    return {
+      query: { statementType: 'SELECT', totalBytesProcessed, referencedTables, schema: schemaOf(columns) },
+    }
   }
 
   now(): number {
@@ -118,16 +127,28 @@ export class Jobs {
   async close(): Promise<void> {
     for (const { stop } of this.running.values()) stop.abort()
     await this.files.close()
+    await this.engine.close()
   }
 
   /** Checks a query, and returns what runs it. */
-  private query(asked: NewJob, job: Pick<RunningJob, 'bytes' | 'stop'>): () => Outcome {
+  private query(asked: NewJob, job: Pick<RunningJob, 'bytes' | 'stop'>): () => RunningJob['outcome'] {
     const { configuration, caller } = asked
-    const isDefinition = this.catalog.define(configuration.query.query, caller)
-    const { statement, tables } = isDefinition ? nothing : this.resolve(asked)
+    const { query, maximumBytesBilled: most = Infinity, queryParameters = [] } = configuration.query
+    if (this.catalog.define(query, caller)) return () => Promise.resolve(nothing)
+    const { sql, tables, rollups } = this.resolve(asked)
     return async () => {
-      job.bytes = await this.files.bytesOf(statement.sql, tables)
-      return this.outcome(statement, configuration, job)
+      job.bytes = await this.files.bytesOf(sql, tables)
+      if (job.bytes > Number(most)) {
+        const message = `Query exceeded limit for bytes billed: ${most}. ${job.bytes} or higher required.`
+        return new BigQueryError('bytesBilledLimitExceeded', message)
+      }
+      const timeoutMs = Number(configuration.jobTimeoutMs ?? longestJobMs)
+      return this.engine
+        .run(
+          { sql, bindings: queryParameters.map(toBinding), rollups },
+          { maxRows: mostRows, timeoutMs, signal: job.stop.signal },
+        )
+        .catch((error: unknown) => asSent(error, sql, query))
     }
   }
 
@@ -135,7 +156,10 @@ export class Jobs {
    * Checks a load job, and returns what adds its rows. With CREATE_IF_NEEDED, the default, it needs the right to make a table
    * that is there, too (googleapis/python-bigquery-pandas, issue 538).
    */
-  private load({ configuration, reference, caller, media }: NewJob, jobId: string): () => Outcome {
+  private load(
+    { configuration, reference, caller, media }: NewJob,
+    jobId: string,
+  ): () => RunningJob['outcome'] {
     const { destinationTable, sourceFormat, createDisposition } = configuration.load!
     const { projectId, datasetId, tableId } = destinationTable
     const dataset = `${projectId}.${datasetId}`
@@ -143,51 +167,45 @@ export class Jobs {
     caller.demand('bigquery.tables.updateData', `${dataset}.${tableId}`)
     if (sourceFormat !== 'NEWLINE_DELIMITED_JSON' || !media)
       throw new BigQueryError('notImplemented', 'The stand-in loads NEWLINE_DELIMITED_JSON that is uploaded')
-    const table = this.catalog.written(`${dataset}.${tableId}`)
+    const table = this.catalog.find(`${dataset}.${tableId}`)
     this.catalog.checkLocation(reference.location, [table])
     return async () => {
       await this.files.load(table, jobId, media)
-      return { columns: [], rows: [], truncated: false, bytes: 0, slotMs: null, jobId }
+      return nothing
     }
   }
 
   private resolve({ reference, configuration: { query }, caller }: NewJob): Resolved {
     try {
-      const { sql, tables, rollups } = this.catalog.resolve(query.query, caller)
-      this.catalog.checkLocation(reference.location, tables)
-      const bindings: Binding[] = (query.queryParameters ?? []).map(toBinding)
-      return { statement: { sql, bindings, rollups }, tables }
+      const found = this.catalog.resolve(query.query, caller)
+      this.catalog.checkLocation(reference.location, found.tables)
+      return found
     } catch (error) {
       if (!(error instanceof SqlError)) throw error
       throw toBigQueryError(new EngineError('rejected', `Syntax error: ${error.message}`), error.place)
     }
   }
-
-  private async outcome(
-    statement: Statement,
-    configuration: JobConfiguration,
-    { bytes, stop }: Pick<RunningJob, 'bytes' | 'stop'>,
-  ): Promise<RunResult | BigQueryError> {
-    const { maximumBytesBilled } = configuration.query
-    if (maximumBytesBilled !== undefined && bytes > Number(maximumBytesBilled))
-      return new BigQueryError(
-        'bytesBilledLimitExceeded',
-        `Query exceeded limit for bytes billed: ${maximumBytesBilled}. ${bytes} or higher required.`,
-      )
-    const timeoutMs = Number(configuration.jobTimeoutMs ?? longestJobMs)
-    try {
-      return await this.engine.run(statement, { maxRows: mostRows, timeoutMs, signal: stop.signal })
-    } catch (error) {
-      return this.atPlaceSent(error, statement.sql, configuration)
-    }
-  }
-
-  /** The local engine's error, with its place in the SQL that the client sent. */
-  private atPlaceSent(error: unknown, localSql: string, { query }: JobConfiguration): BigQueryError {
-    if (!(error instanceof EngineError)) return asBigQueryError(error)
-    return toBigQueryError(error, error.place && placeInOther(localSql, error.place, query.query))
-  }
 }
 
-/** What runs for a statement that makes or removes a view: it has no rows. */
-const nothing = { statement: { sql: 'SELECT 1 AS done LIMIT 0', bindings: [] }, tables: [] }
+const nothing: RunResult = { columns: [], rows: [], truncated: false, bytes: 0, slotMs: null, jobId: null }
+
+/**
+ * Checks the query of a view.
+ * @param tables columns by the name in the dataset, which is `project.dataset`
+ * @throws BigQueryError for one that is not valid over these tables
+ */
+export async function checkQuery(
+  query: string,
+  tables: ReadonlyMap<string, Column[]>,
+  dataset: string,
+): Promise<void> {
+  const logsFolder = mkdtempSync(join(tmpdir(), 'view-'))
+  const jobs = new Jobs({ tables, dataset, location: 'EU', logsFolder, partition: null })
+  const configuration = { query: { query, useLegacySql: false }, dryRun: true }
+  try {
+    await jobs.describe({ reference: { projectId: '' }, configuration, caller: new Caller(null) })
+  } finally {
+    await jobs.close()
+    rmSync(logsFolder, { recursive: true })
+  }
+}

@@ -1,24 +1,36 @@
-/** The tables and views of the server: real names and files for the logical names of the local engine. */
+/** The tables and materialized views of the server, in memory: real names and files for the logical names of the local engine. */
 import type { Rollup } from '../../../shared/engines/engine.ts'
-import type { Table } from '../../../shared/engines/bigquery/client.ts'
 import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
 import { TableNames } from '../../../shared/engines/bigquery/tables.ts'
 import type { PartitionUnit } from '../../../shared/engines/bigquery/views.ts'
 import { RollupParts } from '../../../shared/engines/duckdb/rollups.ts'
 import { tableFolder } from '../../../shared/engines/duckdb/tables.ts'
-import { type Place, placeOf } from '../../../shared/sql/error.ts'
+import { rollupShape } from '../../../shared/engines/rollups.ts'
+import { placeOf, SqlError } from '../../../shared/sql/error.ts'
 import { statementLimits } from '../../../shared/sql/limits.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { print } from '../../../shared/sql/printer.ts'
 import { tablesOf } from '../../../shared/sql/relations.ts'
 import type { TableReference } from '../../../shared/sql/tree.ts'
 import type { Column } from '../../../shared/sql/types.ts'
-import type { Caller } from './access.ts'
-import { BigQueryError } from './errors.ts'
-import type { ServerTable } from './files.ts'
-import { timeColumn, type View, Views } from './views.ts'
+import { asSent, BigQueryError, type Caller } from './errors.ts'
 
-interface CatalogOptions {
+export interface ServerTable {
+  /** `project.dataset.table` */
+  real: string
+  /** Its name on the local engine. */
+  logical: string
+  columns: Column[]
+  /** Of its Parquet files. */
+  folder: string
+  /** How it is partitioned, and by which column; `null` = it is not. */
+  unit: PartitionUnit | null
+  partition: string
+  /** Of a view: what answers for it, and the table whose rows it has. */
+  view?: { rollup: Rollup; base: ServerTable; isBroken: boolean }
+}
+
+export interface CatalogOptions {
   tables: ReadonlyMap<string, Column[]>
   /** `project.dataset` */
   dataset: string
@@ -29,11 +41,20 @@ interface CatalogOptions {
   partition: PartitionUnit | null
 }
 
+/** A query with the local engine's names, the tables that it reads, and the roll-ups of the views among them. */
+export interface Resolved {
+  sql: string
+  tables: ServerTable[]
+  rollups: Rollup[]
+}
+
+/** The column by which log tables are partitioned. */
+const timeColumn = 'timestamp'
+
 export class TableCatalog {
   readonly location: string
-  readonly views = new Views()
   private readonly dataset: string
-  private readonly byRealName: ReadonlyMap<string, ServerTable>
+  private readonly tables: Map<string, ServerTable>
   private readonly parts: RollupParts
 
   constructor({ tables, dataset, location, logsFolder, partition: unit }: CatalogOptions) {
@@ -42,29 +63,27 @@ export class TableCatalog {
     this.parts = new RollupParts(logsFolder, tables)
     const names = new TableNames({ dataset, tables: new Map() }, '')
     const all = [...tables].map(([logical, columns]): ServerTable => {
-      const real = names.real(logical)
-      return { real, logical, columns, folder: tableFolder(logsFolder, logical), reads: [real], unit }
+      const folder = tableFolder(logsFolder, logical)
+      return { real: names.real(logical), logical, columns, folder, unit, partition: timeColumn }
     })
-    this.byRealName = new Map(all.map(table => [table.real, table]))
+    this.tables = new Map(all.map(table => [table.real, table]))
   }
 
-  /** A table or view as the REST interface describes it. @param real its full name */
-  resource(real: string, caller: Caller): Table & { id: string; type: string } {
-    caller.demand('bigquery.tables.get', real)
-    const view = this.views.get(real)
-    const found = view ?? this.byRealName.get(real)
-    if (!found) throw notFound(real)
-    const field = view ? view.partition : timeColumn
-    return {
-      id: real.replace('.', ':'),
-      type: view ? 'MATERIALIZED_VIEW' : 'TABLE',
-      ...(found.unit === null ? {} : { timePartitioning: { type: found.unit, field } }),
-    }
+  /** @throws BigQueryError for one that is not there, and for a view that is broken */
+  find(real: string, more = ''): ServerTable {
+    const table = this.tables.get(real)
+    if (!table) throw new BigQueryError('notFound', `Not found: Table ${real.replace('.', ':')}${more}`)
+    const { base, isBroken } = table.view ?? {}
+    if (isBroken)
+      throw invalid(
+        `Materialized view ${real.replace('.', ':')} references table ${base!.real} which was deleted and recreated.`,
+      )
+    return table
   }
 
-  /** Whether the statement makes or removes a view, which is then done. Throws BigQueryError for one that is refused. */
-  define(sql: string, caller: Caller): boolean {
-    return this.views.define(sql, caller, query => this.resolve(query, caller))
+  /** As when somebody deletes each view's table and makes it again. */
+  breakViews(): void {
+    for (const { view } of this.tables.values()) if (view) view.isBroken = true
   }
 
   /** A dataset is looked for in the job's location alone (https://cloud.google.com/bigquery/docs/locations#specify_locations). */
@@ -74,52 +93,123 @@ export class TableCatalog {
     throw new BigQueryError('notFound', `Not found: Dataset ${dataset} was not found in location ${location}`)
   }
 
-  /** The table that a load job writes to. */
-  written(real: string): ServerTable {
-    return this.byRealName.get(real) ?? raise(notFound(real))
-  }
-
-  /**
-   * The query with logical names, the tables that it reads, and the roll-ups of the views among them.
-   * @throws SqlError; BigQueryError `notFound` for an unknown table, `invalid` for one without its dataset, `accessDenied`
-   */
-  resolve(sql: string, caller: Caller): { sql: string; tables: ServerTable[]; rollups: Rollup[] } {
+  /** @throws SqlError; BigQueryError `notFound` for an unknown table, `invalid` for one without its dataset, `accessDenied` */
+  resolve(sql: string, caller: Caller): Resolved {
     const tree = parse(sql, { ...statementLimits, bytes: 1_000_000 })
-    const found = new Map(
-      tablesOf(tree).map(reference => [reference, this.find(nameOf(reference), placeOf(sql, reference.at))]),
-    )
-    const table = (reference: TableReference) => {
-      const logical = found.get(reference)?.logical
-      return logical === undefined ? null : `\`${logical}\``
-    }
-    const tables = [...new Map([...found.values()].map(each => [each.logical, each])).values()]
+    const found = new Map(tablesOf(tree).map(reference => [reference, this.named(reference, sql)]))
+    const table = (reference: TableReference) =>
+      found.has(reference) ? `\`${found.get(reference)!.logical}\`` : null
+    const tables = [...new Set(found.values())]
     // A view that nobody authorized is read by who may read its tables, too ("Authorized views").
-    for (const { real, reads } of tables)
-      for (const name of new Set([real, ...reads])) caller.demand('bigquery.tables.getData', name)
-    const rollups = tables.flatMap(({ real }) => this.views.find(real)?.rollup ?? [])
-    return { sql: print(tree, { table }), tables, rollups }
+    for (const { real, view } of tables)
+      for (const name of [real, ...(view ? [view.base.real] : [])])
+        caller.demand('bigquery.tables.getData', name)
+    return { sql: print(tree, { table }), tables, rollups: tables.flatMap(({ view }) => view?.rollup ?? []) }
   }
 
-  private tableOf({ real, rollup, base, unit }: View): ServerTable {
-    const [columns, folder] = [this.parts.columnsOf(rollup), this.parts.folderOf(rollup)]
-    return { real, logical: real, columns, folder, reads: [base.real], unit }
-  }
-
-  private find(real: string, { line, column }: Place): ServerTable {
-    const view = this.views.find(real)
-    const table = view ? this.tableOf(view) : this.byRealName.get(real)
-    if (table) return table
+  private named(reference: TableReference, sql: string): ServerTable {
+    const [real, { line, column }] = [nameOf(reference), placeOf(sql, reference.at)]
     const at = ` at [${line}:${column}]`
-    if (real.includes('.')) throw notFound(real, ` was not found in location ${this.location}${at}`)
+    if (real.includes('.')) return this.find(real, ` was not found in location ${this.location}${at}`)
     const message = `Table "${real}" must be qualified with a dataset (e.g. dataset.table)`
     throw new BigQueryError('invalid', message + at)
   }
+
+  // ---- views
+
+  /**
+   * Carries a statement out that makes or removes a view.
+   * @returns `false` for any other statement
+   * @throws BigQueryError for what BigQuery refuses
+   */
+  define(statement: string, caller: Caller): boolean {
+    const { real: dropped } = drop.exec(statement)?.groups ?? {}
+    if (dropped) {
+      caller.demand('bigquery.tables.delete', dropped)
+      return this.tables.delete(dropped) || true
+    }
+    const made = create.exec(statement)?.groups
+    if (!made) return false
+    const { real = '', sql = '' } = made
+    caller.demand('bigquery.tables.create', real.split('.').slice(0, 2).join('.'))
+    const resolved = this.resolve(sql, caller)
+    try {
+      const view = this.viewOf(made, resolved)
+      if (!this.tables.has(real)) this.tables.set(real, view)
+    } catch (error) {
+      throw asSent(error, resolved.sql, sql, statement.indexOf(sql))
+    }
+    return true
+  }
+
+  private viewOf(made: Record<string, string | undefined>, { sql, tables: [base] }: Resolved): ServerTable {
+    const { real = '', partition = '', cluster = '', minutes } = made
+    const unit = (made['unit'] ?? null) as PartitionUnit | null
+    const columns = columnsOf(sql)
+    // https://cloud.google.com/bigquery/docs/materialized-views-intro, "Limitations": none on another one.
+    if (!base || base.view) throw unsupported('a query of anything but a table')
+    const sorted = [...cluster.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)
+    // "Cluster materialized views": by output columns that are no aggregates.
+    const aggregate = columns.find(({ name, adds }) => adds !== null && sorted.includes(name))
+    if (aggregate) throw invalid(`Aggregate column ${aggregate.name} cannot be a clustering column`)
+    if (unit) refusePartition(sql, partition, unit, base)
+    const rollup = { name: real, sql, partition, cluster: sorted, refreshMinutes: Number(minutes) }
+    return {
+      real,
+      logical: real,
+      columns: this.parts.columnsOf(rollup),
+      folder: this.parts.folderOf(rollup),
+      unit,
+      partition,
+      view: { rollup, base, isBroken: false },
+    }
+  }
 }
 
-function notFound(real: string, more = ''): BigQueryError {
-  return new BigQueryError('notFound', `Not found: Table ${real.replace('.', ':')}${more}`)
+const create = new RegExp(
+  '^CREATE MATERIALIZED VIEW IF NOT EXISTS `(?<real>[^`]+)` ' +
+    '(?:PARTITION BY TIMESTAMP_TRUNC\\(`(?<partition>[^`]+)`, (?<unit>HOUR|DAY|MONTH|YEAR)\\) )?' +
+    '(?:CLUSTER BY (?<cluster>`[^(]+`) )?' +
+    'OPTIONS \\(enable_refresh = TRUE, refresh_interval_minutes = (?<minutes>\\d+)\\) AS (?<sql>SELECT .*)$',
+  's',
+)
+const drop = /^DROP MATERIALIZED VIEW IF EXISTS `(?<real>[^`]+)`$/
+
+/** The rules of "Materialized views query support" are those that a roll-up keeps to. */
+function columnsOf(sql: string): ReturnType<typeof rollupShape>['columns'] {
+  try {
+    return rollupShape(sql).columns
+  } catch (error) {
+    throw error instanceof SqlError ? unsupported(error.message) : error
+  }
 }
 
-function raise(error: Error): never {
-  throw error
+/** From fine to coarse. */
+const units = ['MICROSECOND', 'MILLISECOND', 'SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'YEAR']
+
+const time = `(?:\\w+\\.)?${timeColumn}`
+const cutTime = new RegExp(
+  `(?:SELECT|,) (?:TIMESTAMP_TRUNC\\(${time}, (?<unit>\\w+)\\)|${time})(?: AS \`?(?<name>\\w+)\`?)?(?=,| )`,
+  'g',
+)
+
+/**
+ * "Partitioned materialized views" (https://cloud.google.com/bigquery/docs/materialized-views-create): the column is the
+ * table's partition column, or TIMESTAMP_TRUNC of it to no more than a partition; the partitions are as long as the table's.
+ */
+function refusePartition(sql: string, partition: string, unit: string, base: ServerTable): void {
+  if (base.unit !== unit)
+    throw invalid(`The view is partitioned by ${unit} and its base table by ${base.unit}: they must match`)
+  const cuts = [...sql.matchAll(cutTime)].map(({ groups = {} }) => groups)
+  const column = cuts.find(({ name = timeColumn }) => name === partition)
+  if (!column || units.indexOf(column['unit'] ?? 'MICROSECOND') > units.indexOf(unit))
+    throw invalid(`${partition} is not the partitioning column of the base table, or TIMESTAMP_TRUNC of it`)
+}
+
+function invalid(message: string): BigQueryError {
+  return new BigQueryError('invalidQuery', message)
+}
+
+function unsupported(what: string): BigQueryError {
+  return invalid(`Materialized view query contains unsupported feature: ${what}.`)
 }

@@ -1,9 +1,13 @@
 /** The stand-in refuses what Google refuses: asked over HTTP as the deployment and gcloud ask. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { testWithGcloud } from '../testing/gcloud.ts'
-import { connectRepository } from './builds.ts'
 import type { Json, Policy } from './plane.ts'
 import { type ControlPlane, newProject, startControlPlane } from './server.ts'
+import { startRevision } from './serving.ts'
 
 const owner = 'owner@example.com'
 const builder = 'lqe-build@my-project.iam.gserviceaccount.com'
@@ -24,6 +28,17 @@ const apis = [
   'run',
   'storage',
 ]
+
+/** An archive as gcloud uploads it, of a function that `text` is. */
+function sourceWith(text: string): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'source-'))
+  writeFileSync(join(folder, 'package.json'), '{"main": "index.js"}')
+  writeFileSync(join(folder, 'index.js'), text)
+  execFileSync('zip', ['-q', 'source.zip', 'package.json', 'index.js'], { cwd: folder })
+  const zip = readFileSync(join(folder, 'source.zip'))
+  rmSync(folder, { recursive: true })
+  return zip
+}
 
 let plane: ControlPlane
 beforeEach(async () => {
@@ -337,11 +352,29 @@ describe('BigQuery', () => {
     const create = (of: string) =>
       answer('POST', `${datasets}/logs/tables`, { tableReference: { tableId: 'v' }, ...view(of) })
     const change = (id: string, of: string) => answer('PATCH', `${datasets}/logs/tables/${id}`, view(of))
-    expect(await create('t')).toMatch(/^404 .*datasets\/logs\/tables\/t$/)
+    expect(await create('t')).toMatch(/^404 .*Not found: Table my-project:logs\.t /)
     await table({})
     expect([await create('t'), await create('t')]).toEqual(['200', expect.stringMatching(/^409/)])
     expect([await change('v', 't'), await change('v', 'u')]).toEqual(['200', expect.stringMatching(/^404/)])
     expect(await change('t', 'v')).toMatch(/^400 .*is a TABLE/)
+  })
+
+  test('refuses a view of a column that its table has not, made or changed', async () => {
+    await table({})
+    const view = (column: string) => ({
+      view: { query: `SELECT timestamp,\n  ${column} FROM \`my-project.logs.t\`` },
+    })
+    const create = async (column: string) =>
+      call('POST', `${datasets}/logs/tables`, { tableReference: { tableId: 'v' }, ...view(column) })
+    const refused = {
+      status: 400,
+      body: {
+        error: { errors: [{ reason: 'invalidQuery', message: 'Unrecognized name: colour at [2:3]' }] },
+      },
+    }
+    expect(await create('colour')).toMatchObject(refused)
+    expect(await create('project')).toMatchObject({ status: 200 })
+    expect(await call('PATCH', `${datasets}/logs/tables/v`, view('colour'))).toMatchObject(refused)
   })
 
   test('lets in who is in the dataset’s list of access, which is changed as it was read', async () => {
@@ -407,7 +440,7 @@ describe('the scheduler and Cloud Build', () => {
     await createAccount('lqe-build')
     const create = () => answer('POST', `cloudbuild/v1/${region}/triggers`, trigger)
     expect(await create()).toMatch(/^400 FAILED_PRECONDITION .*Please connect/)
-    connectRepository(plane.state, `${region}/github/a/b`)
+    plane.state.resources[`${region}/github/a/b`] = {}
     expect(await create()).toBe('200')
     expect(await create()).toMatch(/^409/)
   })
@@ -428,7 +461,7 @@ describe('functions', () => {
   const create = (changes?: Json) =>
     call('POST', `cloudfunctions/v2/${region}/functions?functionId=query`, wanted(changes))
   const refusal = async (changes?: Json) => JSON.stringify((await create(changes)).body)
-  const upload = (body = 'PK package.json') =>
+  const upload = (body: string | Buffer = 'PK package.json') =>
     fetch(`${plane.address}/upload/${storageSource.bucket}/${storageSource.object}`, { method: 'PUT', body })
   const service = `run/v2/${region}/services/query`
   beforeEach(async () => {
@@ -480,8 +513,43 @@ describe('functions', () => {
     const { name } = (await create()).body
     await call('GET', `cloudfunctions/v2/${String(name)}`)
     expect((await call('GET', `cloudfunctions/v2/${String(name)}`)).body['error']).toMatchObject({
-      message: expect.stringContaining('artifactregistry.googleapis.com, which is not enabled'),
+      message: expect.stringContaining('artifactregistry.googleapis.com is not enabled'),
     })
+  })
+
+  test('need their entry point in their source: what serves goes on serving where it is missing', async () => {
+    await plane.stop()
+    const running: { stop(): Promise<void> }[] = []
+    plane = await startControlPlane(newProject('my-project'), async (revision, state) => {
+      const one = await startRevision(revision, state, {}, () => {})
+      running.push(one)
+      return one.url
+    })
+    await enableAll()
+    for (const name of ['lqe-query', 'lqe-build']) await createAccount(name)
+    await grant('roles/cloudbuild.builds.builder')
+    await upload(
+      sourceWith("require('@google-cloud/functions-framework').http('query', (_, res) => res.send('up'))"),
+    )
+    const end = async ({ body: { name } }: { body: Json }) => {
+      const operation = () => call('GET', `cloudfunctions/v2/${String(name)}`)
+      await operation()
+      return (await operation()).body
+    }
+    expect(await end(await create({ entryPoint: 'query' }))).toMatchObject({ response: { state: 'ACTIVE' } })
+    const body = wanted({ entryPoint: 'quary' })
+    const again = await call(
+      'PATCH',
+      `cloudfunctions/v2/${region}/functions/query?updateMask=buildConfig`,
+      body,
+    )
+    expect((await end(again))['error']).toMatchObject({
+      message: expect.stringMatching(/^Container Healthcheck failed for quary/),
+    })
+    expect((await call('GET', service)).body).toMatchObject({
+      trafficStatuses: [{ revision: 'query-00001-abc' }],
+    })
+    for (const one of running) await one.stop()
   })
 
   test('are a service whose traffic goes to revisions that there are, all of it, with a tag once', async () => {

@@ -1,47 +1,11 @@
-/** Cloud Logging's metrics and sinks, and Cloud Monitoring's alert policies, notification channels, uptime checks and dashboards. */
-import {
-  type Call,
-  collection,
-  get,
-  invalid,
-  isNews,
-  type Json,
-  list,
-  projectOf,
-  refuse,
-  whole,
-} from './plane.ts'
-
-const logging = 'logging/v2/projects/{project}'
-const monitoring = 'monitoring/v3/projects/{project}'
-
-export const monitoringRoutes = [
-  ...collection(`${logging}/metrics`, 'logging.logMetrics', { verb: 'PUT', change: whole, check: newMetric }),
-  ...collection(`${logging}/sinks`, 'logging.sinks', { check: checkedSink }),
-  ...collection(`${monitoring}/alertPolicies`, 'monitoring.alertPolicies', {
-    change: whole,
-    check: checkedPolicy,
-  }),
-  ...collection(`${monitoring}/notificationChannels`, 'monitoring.notificationChannels', {
-    release: releaseChannel,
-  }),
-  ...collection(`${monitoring}/uptimeCheckConfigs`, 'monitoring.uptimeCheckConfigs', { change: whole }),
-  ...collection('monitoring/v1/projects/{project}/dashboards', 'monitoring.dashboards', {
-    change: whole,
-    hasEtag: true,
-  }),
-]
-
-function newMetric(call: Call, metric: Json, present?: Json): Json {
-  if (!present) projectOf(call)[1].news?.push(metric['name'] as string)
-  return metric
-}
+/** What Cloud Logging and Cloud Monitoring refuse: sinks to nowhere, and alert policies about metrics that are not there. */
+import { type Call, get, invalid, isNews, type Json, list, projectOf, refuse } from './plane.ts'
 
 /**
  * "The destination must already exist", `gcloud logging sinks create --help`. It writes as an account of Cloud Logging's, which
  * comes with the project's first sink ("REST Resource: projects.sinks").
  */
-function checkedSink(call: Call, sink: Json): Json {
+export function checkedSink(call: Call, sink: Json): Json {
   const { destination = '', filter } = sink as Record<string, string | undefined>
   const [, dataset] = /^bigquery\.googleapis\.com\/(projects\/[^/]+\/datasets\/\w+)$/.exec(destination) ?? []
   get(call.state, dataset ?? invalid(`The destination ${destination} is not a dataset`))
@@ -55,17 +19,13 @@ function checkedSink(call: Call, sink: Json): Json {
 }
 
 /** Its channels and its metrics are there, by filter or in PromQL ("Mapping Cloud Monitoring metric names to PromQL"). */
-function checkedPolicy(call: Call, policy: Json): Json {
+export function checkedPolicy(call: Call, policy: Json): Json {
   const {
-    conditions,
+    conditions = [],
     combiner,
     notificationChannels = [],
-  } = policy as {
-    conditions?: Json[]
-    combiner?: string
-    notificationChannels?: string[]
-  }
-  if (!combiner || !conditions?.length) invalid('A policy has conditions and a combiner')
+  } = policy as Record<string, string[] | undefined>
+  if (!combiner || conditions.length === 0) invalid('A policy has conditions and a combiner')
   for (const channel of notificationChannels) get(call.state, channel)
   const metric = /metric\.type=\\"([^"\\]+)|logging_googleapis_com:user_(\w+?)(?:_sum|_count|_bucket)?\b/g
   for (const [, type, own] of JSON.stringify(conditions).matchAll(metric))
@@ -91,9 +51,8 @@ function checkMetric(call: Call, type: string): void {
 }
 
 /** `force`: "the notification channel will be deleted regardless of its use in alert policies". */
-function releaseChannel({ state, params, name, query }: Call): void {
+export function isInUse({ state, params, name, query }: Call): string | false {
   const policies = list(state, `projects/${params['project']}/alertPolicies`)
   const isUsed = policies.some(one => (one['notificationChannels'] as string[] | undefined)?.includes(name))
-  if (isUsed && query.get('force') !== 'true')
-    refuse('FAILED_PRECONDITION', 'The notification channel is used by an alerting policy')
+  return isUsed && query.get('force') !== 'true' && 'The notification channel is used by an alerting policy'
 }

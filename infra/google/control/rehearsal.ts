@@ -5,22 +5,21 @@
  * gcloud deploys the functions. Prints each part with its time.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Firestore } from '@google-cloud/firestore'
 import { loadConfig } from '../../../shared/config.ts'
 import { type Log } from '../../../shared/log.ts'
-import { startBackends, startBundle } from '../backends.ts'
+import { startBackends } from '../backends.ts'
 import { makeBareRoot } from './bare-root.ts'
 import { runBuild } from './cloudbuild.ts'
 import { type Behind, openGates } from './gates.ts'
 import { get, type Json, list, type State } from './plane.ts'
-import { identityToken } from './projects.ts'
-import type { Revision, Service } from './run.ts'
-import { newProject, withParents } from './server.ts'
-import { isPermitted } from './permissions.ts'
-import type { Processes } from './serving.ts'
+import { identityToken, isPermitted } from './access.ts'
+import type { Revision, Service } from './functions.ts'
+import { newProject } from './server.ts'
+import { type Processes, startRevision } from './serving.ts'
 import { openProject, type Project } from './testing/project.ts'
 
 const region = 'europe-west1'
@@ -73,7 +72,7 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
   const local = loadConfig({ ...process.env, DATA_DIR: dataDir })
   let state: State | null = null
   const backends = await startBackends(local, {
-    permits: (token, permission, resource) => isPermitted(state!, token, permission, withParents(resource)),
+    permits: (token, permission, resource) => isPermitted(state!, token, permission, resource),
   })
   const id = backends.env['GOOGLE_CLOUD_PROJECT']!
   const { GOOGLE_CLOUD_PROJECT: _, BIGQUERY_DATASET: __, ...env } = backends.env
@@ -154,53 +153,33 @@ function registry(): Record<string, string> {
   }
 }
 
-/** A process for each revision that is asked for, from the source that was uploaded for it, as the account of its service. */
+/** A process for each revision that is asked for, as the account of its service. */
 function startProcesses(
   behind: Omit<Behind, 'state'>,
   note: Log,
 ): { processes: Processes; stop(): Promise<void> } {
   const started = new Map<string, ReturnType<typeof startRevision>>()
+  const start = async (revision: Revision, state: State) => {
+    const gates = await openGates(revision.serviceAccount, { ...behind, state })
+    const { FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST, GCE_METADATA_HOST } = gates.env
+    const env = {
+      K_SERVICE: revision.name.split('/').at(-3)!,
+      GCE_METADATA_HOST,
+      METADATA_SERVER_DETECTION: 'assume-present',
+      NODE_OPTIONS: `--import=${new URL('on-cloud-run.ts', import.meta.url).href}`,
+      REHEARSAL_BACKENDS: JSON.stringify({ FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST }),
+    }
+    const { url, stop } = await startRevision(revision, state, env, note)
+    return { url, stop: () => stop().then(gates.close) }
+  }
   return {
     processes: async (revision, state) => {
       const { name } = revision
-      if (!started.has(name)) started.set(name, startRevision(revision, { ...behind, state }, note))
+      if (!started.has(name)) started.set(name, start(revision, state))
       return (await started.get(name)!).url
     },
     stop: async () => {
       for (const running of started.values()) await (await running.catch(() => null))?.stop()
-    },
-  }
-}
-
-async function startRevision(
-  { name, annotations, serviceAccount, containers }: Revision,
-  behind: Behind,
-  note: Log,
-) {
-  const folder = mkdtempSync(join(tmpdir(), 'revision-'))
-  const source = get(behind.state, annotations['cloudfunctions.googleapis.com/source']!)
-  writeFileSync(join(folder, 'source.zip'), Buffer.from(source['zip'] as string, 'base64'))
-  execFileSync('unzip', ['-q', 'source.zip'], { cwd: folder })
-  symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(folder, 'node_modules'))
-  const own = Object.fromEntries(containers[0]!.env.map(({ name, value }) => [name, value]))
-  const target = own['WARM_AUDIENCE'] === undefined ? 'query' : 'warm'
-  const gates = await openGates(serviceAccount, behind)
-  const { FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST, GCE_METADATA_HOST } = gates.env
-  const env = {
-    ...own,
-    K_SERVICE: name.split('/').at(-3)!,
-    GCE_METADATA_HOST,
-    METADATA_SERVER_DETECTION: 'assume-present',
-    NODE_OPTIONS: `--import=${new URL('on-cloud-run.ts', import.meta.url).href}`,
-    REHEARSAL_BACKENDS: JSON.stringify({ FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST }),
-  }
-  const bundle = await startBundle(target, env, note, { folder })
-  return {
-    url: bundle.url,
-    stop: async () => {
-      await bundle.stop()
-      gates.close()
-      rmSync(folder, { recursive: true })
     },
   }
 }

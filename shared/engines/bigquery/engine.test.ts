@@ -139,7 +139,7 @@ describe('a broken response', () => {
     expect(performance.now() - started).toBeLessThan(1_000)
     const [insert] = asked('insert')
     await until(() => asked('cancel').length === 1)
-    expect(asked('cancel')[0]!.jobId).toBe(insert!.body!.jobReference.jobId)
+    expect(asked('cancel')[0]!.id).toBe(insert!.body!.jobReference.jobId)
   })
 
   test('silence after the job’s start cancels it, by its id alone', async () => {

@@ -105,7 +105,7 @@ describe('a view', () => {
     const unread = (why: string) => ({ reason: 'no_rollup', message: `The roll-up cannot be read: ${why}` })
     expect(await failure()).toMatchObject(unread('notFound'))
     await local.engine.rollups.create(rollup)
-    local.server.views.breakAll()
+    local.server.jobs.catalog.breakViews()
     expect(await failure()).toMatchObject(unread('invalidQuery'))
   })
 
@@ -155,6 +155,12 @@ describe('BigQuery refuses, and the operator reads why,', () => {
       /partitioning column/,
     ],
     ['a table that is not there', '`app.logs`', '`app.others`', /[Nn]ot found/],
+    [
+      'a column that is not there',
+      'name, COUNT',
+      'colour AS name, COUNT',
+      /Unrecognized name: colour at \[1:\d{3}\]/,
+    ],
   ])('a view with %s', async (_, from, to, message) => {
     const create = local.engine.rollups.create({ ...rollup, sql: rollup.sql.replace(from, to) })
     await expect(create).rejects.toMatchObject({

@@ -1,10 +1,10 @@
 /** Jobs, pages of results, values and types in the forms of BigQuery's REST interface, and parameters from them. */
-import type { Binding, Result, Row, RunResult, Value } from '../../../shared/engines/engine.ts'
+import type { Binding, Result, Row, Value } from '../../../shared/engines/engine.ts'
 import type {
   Cell,
   Job,
-  JobConfiguration,
   JobReference,
+  Table,
   ParameterType,
   ParameterValue,
   QueryParameter,
@@ -14,21 +14,9 @@ import type {
 import type { FieldSchema } from '../../../shared/engines/schema.ts'
 import { fieldName } from '../../../shared/engines/values.ts'
 import type { Column, ScalarName, SqlType } from '../../../shared/sql/types.ts'
-import { BigQueryError } from './errors.ts'
-
-export interface RunningJob {
-  reference: Required<JobReference>
-  configuration: JobConfiguration
-  /** Of who has started it. */
-  token: string | null
-  createdAt: number
-  bytes: number
-  outcome: Promise<RunResult | BigQueryError>
-  /** The outcome, once the job is done. */
-  ended: RunResult | BigQueryError | null
-  endedAt: number | null
-  stop: AbortController
-}
+import { BigQueryError, type Caller } from './errors.ts'
+import type { RunningJob } from './jobs.ts'
+import type { TableCatalog } from './tables.ts'
 
 /** "Job" of the REST reference: numbers are texts, times milliseconds since 1970. */
 export function jobResource(job: RunningJob): Job {
@@ -40,16 +28,15 @@ export function jobResource(job: RunningJob): Job {
   return { jobReference, configuration, status, statistics: { creationTime: String(createdAt), ...slots } }
 }
 
-interface PageRequest {
-  maxResults: number
-  /** Row number at which the page begins. */
-  from: number
-  /** `formatOptions.useInt64Timestamp`: microseconds; else seconds as a float, which loses precision. */
-  int64: boolean
+/** "Table". @param real its full name */
+export function tableResource(catalog: TableCatalog, real: string, caller: Caller): Table {
+  caller.demand('bigquery.tables.get', real)
+  const { unit, partition } = catalog.find(real)
+  return unit ? { timePartitioning: { type: unit, field: partition } } : {}
 }
 
 /** The response of jobs.getQueryResults where `timeoutMs` is over before the job is. */
-export const incompletePage = ({ reference }: RunningJob) => ({ jobReference: reference, jobComplete: false })
+export const incompletePage = (jobReference: JobReference) => ({ jobReference, jobComplete: false })
 
 /** Of a page, whatever the request says. */
 export interface PageLimits {
@@ -61,16 +48,17 @@ export interface PageLimits {
 /** A result that was cut (`truncated`) has one row more in `totalRows` than come. */
 export function resultsPage(
   job: RunningJob,
-  result: Result,
-  { maxResults, from, int64 }: PageRequest,
+  { columns, rows, truncated }: Result,
+  query: URLSearchParams,
   { pageRows, pageBytes }: PageLimits,
 ): ResultsPage {
-  const { columns, rows, truncated } = result
-  const asked = rows.slice(from, from + Math.min(maxResults, pageRows))
-  const page = fitting(
-    asked.map(row => toWireRow(row, columns, int64)),
-    pageBytes,
-  )
+  const from = Number((query.get('pageToken') ?? 'row-0').slice('row-'.length))
+  const most = Math.min(Number(query.get('maxResults') ?? pageRows), pageRows)
+  // Microseconds; else seconds as a float, which loses precision.
+  const int64 = query.get('formatOptions.useInt64Timestamp') === 'true'
+  const all = rows.slice(from, from + most).map(row => toWireRow(row, columns, int64))
+  let bytes = 0
+  const page = all.filter((row, at) => (bytes += JSON.stringify(row).length) <= pageBytes || at === 0)
   const to = from + page.length
   return {
     jobReference: job.reference,
@@ -81,12 +69,6 @@ export function resultsPage(
     rows: page,
     ...(to < rows.length ? { pageToken: `row-${to}` } : {}),
   }
-}
-
-function fitting<T>(rows: T[], pageBytes: number): T[] {
-  let bytes = 0
-  const end = rows.findIndex(row => (bytes += JSON.stringify(row).length) > pageBytes)
-  return end < 0 ? rows : rows.slice(0, Math.max(1, end))
 }
 
 const legacyNames: Partial<Record<ScalarName, string>> = {

@@ -1,0 +1,221 @@
+/**
+ * The resources of Google's APIs that are only made, read, changed and deleted: one table, a row for each kind, and the methods
+ * that a row means. What is more than that has a file of its own.
+ */
+import { randomUUID } from 'node:crypto'
+import { demandActAs, policyRoutes } from './access.ts'
+import { checkedDataset, checkedTable } from './bigquery.ts'
+import { checkedIndex, checkedSchedule, firestoreOperation } from './firestore.ts'
+import { checkedPolicy, checkedSink, isInUse } from './monitoring.ts'
+import { assertNew, type Call, etagOf, get, invalid, type Json, list, masked, pageOf } from './plane.ts'
+import { projectOf, refuse, remove, type Route, route } from './plane.ts'
+
+/** What a kind of resource has of its own. Its shape is checked by `shapes.ts`. */
+interface Kind {
+  /** Of the collection; its last word is the key under which a list is answered, if no other is given. */
+  path: string
+  key?: string
+  /** What the permissions of its methods begin with. */
+  right: string
+  /** Of a new one; by default that of its name or a number that depends on what it is. */
+  id?: (call: Call) => unknown
+  /** The verb of a change, and what the resource is after it; by default as an update mask says. */
+  verb?: string
+  change?: (call: Call, present: Json) => Json
+  /** Whether a change may say which version it was made to. */
+  hasEtag?: boolean
+  hasPolicy?: boolean
+  /** Refuses what Google refuses. @returns what is kept */
+  check?: (call: Call, wanted: Json, present?: Json) => Json | Promise<Json>
+  /** Why it cannot be deleted. */
+  holds?: (call: Call, present: Json) => string | false
+  /** What a change answers: by default the resource. */
+  answer?: (call: Call, resource: Json, name: string) => Json
+}
+
+/** Changes without a mask: the new one, with the old one's name; and what is named, in place of what was. */
+const whole: Kind['change'] = ({ body }, { name }) => ({ ...body, name })
+const merged: Kind['change'] = ({ body }, present) => ({ ...present, ...body })
+
+const ofProject = (api: string) => `${api}/projects/{project}`
+const ofRegion = (api: string) => `${ofProject(api)}/locations/{location}`
+const datasets = `${ofProject('bigquery/v2')}/datasets`
+const databases = `${ofProject('firestore/v1')}/databases`
+
+const kinds: Kind[] = [
+  {
+    path: `${ofProject('iam/v1')}/serviceAccounts`,
+    key: 'accounts',
+    right: 'iam.serviceAccounts',
+    id: ({ params, body }) => `${String(body['accountId'])}@${params['project']}.iam.gserviceaccount.com`,
+    hasPolicy: true,
+    check: newAccount,
+  },
+  {
+    path: datasets,
+    right: 'bigquery.datasets',
+    id: ({ body }) => (body['datasetReference'] as Json)['datasetId'],
+    change: merged,
+    hasEtag: true,
+    check: checkedDataset,
+    // "datasets.delete": tables go with it only where `deleteContents` says so.
+    holds: ({ state, name, query }) =>
+      list(state, `${name}/tables`).length > 0 &&
+      query.get('deleteContents') !== 'true' &&
+      `Dataset ${name} is still in use`,
+  },
+  {
+    path: `${datasets}/{dataset}/tables`,
+    right: 'bigquery.tables',
+    id: ({ body }) => (body['tableReference'] as Json)['tableId'],
+    change: merged,
+    check: checkedTable,
+  },
+  {
+    path: databases,
+    right: 'datastore.databases',
+    id: ({ query }) => query.get('databaseId'),
+    // "Manage databases", "Delete protection".
+    holds: (_, database) =>
+      database['deleteProtectionState'] === 'DELETE_PROTECTION_ENABLED' &&
+      'The database cannot be deleted because delete protection is enabled.',
+    answer: firestoreOperation,
+  },
+  {
+    path: `${databases}/{database}/backupSchedules`,
+    right: 'datastore.backupSchedules',
+    id: ({ body }) => (body['dailyRecurrence'] ? 'daily' : 'weekly'),
+    check: checkedSchedule,
+  },
+  {
+    path: `${databases}/{database}/collectionGroups/{group}/indexes`,
+    right: 'datastore.indexes',
+    check: checkedIndex,
+    answer: firestoreOperation,
+  },
+  { path: `${ofRegion('firestore/v1')}/backups`, right: 'datastore.backups' },
+  {
+    path: `${ofProject('logging/v2')}/metrics`,
+    right: 'logging.logMetrics',
+    verb: 'PUT',
+    change: whole,
+    check: newMetric,
+  },
+  { path: `${ofProject('logging/v2')}/sinks`, right: 'logging.sinks', check: checkedSink },
+  {
+    path: `${ofProject('monitoring/v3')}/alertPolicies`,
+    right: 'monitoring.alertPolicies',
+    change: whole,
+    check: checkedPolicy,
+  },
+  {
+    path: `${ofProject('monitoring/v3')}/notificationChannels`,
+    right: 'monitoring.notificationChannels',
+    holds: isInUse,
+  },
+  {
+    path: `${ofProject('monitoring/v3')}/uptimeCheckConfigs`,
+    right: 'monitoring.uptimeCheckConfigs',
+    change: whole,
+  },
+  {
+    path: `${ofProject('monitoring/v1')}/dashboards`,
+    right: 'monitoring.dashboards',
+    change: whole,
+    hasEtag: true,
+  },
+  { path: `${ofRegion('cloudscheduler/v1')}/jobs`, right: 'cloudscheduler.jobs', check: checkedJob },
+  { path: `${ofRegion('cloudbuild/v1')}/triggers`, right: 'cloudbuild.builds', check: checkedTrigger },
+  {
+    path: `${ofRegion('cloudbuild/v1')}/builds`,
+    right: 'cloudbuild.builds',
+    id: () => randomUUID(),
+    check: checkedBuild,
+    answer: (_, { name }) => ({
+      name: String(name).replace('/builds/', '/operations/'),
+      metadata: { build: { name } },
+    }),
+  },
+]
+
+export const resourceRoutes = kinds.flatMap(methodsOf)
+
+/** List, get, create, change and delete. */
+function methodsOf({ path, right, ...kind }: Kind): Route[] {
+  const { key = path.split('/').at(-1)!, id = idOf, verb = 'PATCH', change = masked, hasEtag = false } = kind
+  const { check = (_, wanted) => wanted, holds = () => false, answer = (_, resource) => resource } = kind
+  const told = (one: Json) => (hasEtag ? { ...one, etag: etagOf(one) } : one)
+  const one = `${path}/{id}`
+  return [
+    ...(kind.hasPolicy ? policyRoutes(one, right) : []),
+    route('GET', path, `${right}.list`, ({ state, name, query }) => pageOf(key, list(state, name), query)),
+    route('GET', one, `${right}.get`, ({ state, name }) => told(get(state, name))),
+    route('POST', path, `${right}.create`, async call => {
+      const name = `${call.name}/${String(id(call))}`
+      assertNew(call.state, name)
+      const made = (call.state.resources[name] = await check(call, { name, ...call.body }))
+      return answer(call, told(made), name)
+    }),
+    route(verb, one, `${right}.update`, async call => {
+      const present = get(call.state, call.name)
+      const { etag, ...wanted } = change(call, present)
+      if (hasEtag && etag !== undefined && etag !== etagOf(present))
+        refuse('ABORTED', 'Precondition Failed: the etag is not the current one')
+      const changed = (call.state.resources[call.name] = await check(call, wanted, present))
+      return answer(call, told(changed), call.name)
+    }),
+    route('DELETE', one, `${right}.delete`, call => {
+      const reason = holds(call, get(call.state, call.name))
+      if (reason) refuse('FAILED_PRECONDITION', reason)
+      remove(call.state, call.name)
+      return answer(call, {}, call.name)
+    }),
+  ]
+}
+
+function idOf({ body }: Call): string {
+  const { name } = body as { name?: string }
+  return name?.split('/').at(-1) ?? String(parseInt(etagOf(body), 16))
+}
+
+// ---- checks
+
+function newAccount(call: Call, { name, accountId, serviceAccount }: Json): Json {
+  if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(String(accountId)))
+    invalid(`Invalid service account id ${String(accountId)}: 6 to 30 characters`)
+  const email = String(name).split('/').at(-1)!
+  projectOf(call)[1].news?.push(email)
+  return { name, email, projectId: call.params['project'], ...(serviceAccount as Json) }
+}
+
+function newMetric(call: Call, metric: Json, present?: Json): Json {
+  if (!present) projectOf(call)[1].news?.push(metric['name'] as string)
+  return metric
+}
+
+/** "Use authentication with HTTP targets": the caller must be allowed to act as the job's account. */
+function checkedJob(call: Call, { httpTarget, ...job }: Json): Json {
+  const { httpMethod, oidcToken, ...target } = (httpTarget ?? {}) as Json
+  if (oidcToken) demandActAs(call, (oidcToken as Json)['serviceAccountEmail'] as string)
+  // Google's client for Node.js sends the method's number ("REST Resource: projects.locations.jobs", `HttpMethod`).
+  return { ...job, httpTarget: { ...target, oidcToken, httpMethod: httpMethod === 1 ? 'POST' : httpMethod } }
+}
+
+/** "Configure user-specified service accounts": who submits a build must be allowed to act as its account. */
+function checkedBuild(call: Call, build: Json): Json {
+  demandActAs(call, build['serviceAccount'] as string)
+  if (!(build['options'] as Json | undefined)?.['logging'])
+    invalid('if build.service_account is specified, the build must say where its logs go')
+  return build
+}
+
+/** "Create and manage build triggers": the account may be used, and the repository is connected. Its name is its id. */
+function checkedTrigger(call: Call, trigger: Json): Json {
+  const { owner, name } = (trigger['github'] ?? {}) as Record<string, string>
+  const { repository: connected } = (trigger['repositoryEventConfig'] ?? {}) as { repository?: string }
+  demandActAs(call, trigger['serviceAccount'] as string)
+  const repository = connected ?? call.name.replace(/triggers.*/, `github/${owner}/${name}`)
+  if (!call.state.resources[repository])
+    refuse('FAILED_PRECONDITION', `Repository mapping does not exist. Please connect ${repository}`)
+  return { ...trigger, id: trigger['name'] }
+}
