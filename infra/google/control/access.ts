@@ -12,43 +12,38 @@ import {
 } from './plane.ts'
 import { type Route, route, type State } from './plane.ts'
 
-const all = (kind: string) =>
-  ['create', 'delete', 'get', 'list', 'update'].map(verb => `${kind}.${verb}`).join(' ')
+const all = (kind: string) => `${kind}.create ${kind}.delete ${kind}.get ${kind}.list ${kind}.update`
 
 /**
- * Of the permissions of each role those that a method of the stand-in needs; `roles/owner` has all others, too.
+ * Of the permissions of each role those that the stand-in asks for, but for `resourcemanager.projects.get`, which most have.
  * "IAM roles and permissions index" (cloud.google.com/iam/docs/roles-permissions), read in August 2026.
  */
 const roles: Record<string, string> = {
   'roles/owner': '',
+  'roles/bigquery.dataEditor': `${all('bigquery.tables')} bigquery.tables.getData bigquery.tables.updateData bigquery.datasets.get`,
+  'roles/bigquery.dataViewer':
+    'bigquery.datasets.get bigquery.tables.get bigquery.tables.getData bigquery.tables.list',
+  'roles/bigquery.jobUser': 'bigquery.jobs.create',
   'roles/cloudbuild.builds.builder': `artifactregistry.repositories.uploadArtifacts cloudbuild.builds.create
-    cloudbuild.builds.get logging.logEntries.create resourcemanager.projects.get storage.objects.get`,
+    cloudbuild.builds.get logging.logEntries.create storage.objects.get`,
   'roles/cloudfunctions.developer': `${all('cloudfunctions.functions')} cloudfunctions.functions.sourceCodeSet
-    cloudbuild.builds.get resourcemanager.projects.get run.revisions.list run.routes.invoke run.services.get
-    run.services.getIamPolicy run.services.list run.services.update serviceusage.services.get`,
-  'roles/run.admin': `resourcemanager.projects.get run.revisions.list run.routes.invoke run.services.get
-    run.services.getIamPolicy run.services.list run.services.setIamPolicy run.services.update`,
-  'roles/run.invoker': 'run.routes.invoke',
-  'roles/cloudscheduler.admin': `${all('cloudscheduler.jobs')} resourcemanager.projects.get serviceusage.services.get`,
-  'roles/bigquery.jobUser': 'bigquery.jobs.create resourcemanager.projects.get',
-  'roles/bigquery.dataEditor': `${all('bigquery.tables')} bigquery.tables.getData bigquery.tables.updateData
-    bigquery.datasets.get resourcemanager.projects.get`,
-  'roles/bigquery.dataViewer': `bigquery.datasets.get bigquery.tables.get bigquery.tables.getData bigquery.tables.list
-    resourcemanager.projects.get`,
-  'roles/datastore.user': `datastore.databases.get ${all('datastore.entities')} resourcemanager.projects.get`,
-  'roles/logging.configWriter': `${all('logging.logMetrics')} ${all('logging.sinks')} resourcemanager.projects.get`,
-  'roles/monitoring.editor': `${all('monitoring.alertPolicies')} ${all('monitoring.dashboards')}
-    ${all('monitoring.notificationChannels')} ${all('monitoring.uptimeCheckConfigs')} resourcemanager.projects.get`,
-  'roles/iam.serviceAccountUser':
-    'iam.serviceAccounts.actAs iam.serviceAccounts.get resourcemanager.projects.get',
+    run.routes.invoke run.services.get run.services.getIamPolicy run.services.update serviceusage.services.get`,
+  'roles/cloudscheduler.admin': `${all('cloudscheduler.jobs')} serviceusage.services.get`,
+  'roles/datastore.user': `datastore.databases.get ${all('datastore.entities')}`,
   'roles/iam.serviceAccountOpenIdTokenCreator': 'iam.serviceAccounts.getOpenIdToken',
+  'roles/iam.serviceAccountUser': 'iam.serviceAccounts.actAs iam.serviceAccounts.get',
+  'roles/logging.configWriter': `${all('logging.logMetrics')} ${all('logging.sinks')}`,
+  'roles/monitoring.editor': `${all('monitoring.alertPolicies')} ${all('monitoring.dashboards')}
+    ${all('monitoring.notificationChannels')} ${all('monitoring.uptimeCheckConfigs')}`,
+  'roles/run.invoker': 'run.routes.invoke',
 }
 
-/** "Service accounts overview": owners do not sign as a service account without one of the token creator roles. */
-const notOwners = ['iam.serviceAccounts.getOpenIdToken', 'iam.serviceAccounts.getAccessToken']
-
+/** Those in which it is not. */
+const narrow = ['roles/iam.serviceAccountOpenIdTokenCreator', 'roles/run.invoker']
 function contains(role: string, permission: string): boolean {
-  if (role === 'roles/owner') return !notOwners.includes(permission)
+  // "Service accounts overview": owners do not sign as a service account without one of the token creator roles.
+  if (role === 'roles/owner') return permission !== 'iam.serviceAccounts.getOpenIdToken'
+  if (permission === 'resourcemanager.projects.get') return !narrow.includes(role)
   return roles[role]?.split(/\s+/).includes(permission) ?? false
 }
 

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { demand, demandActAs, isPermitted, policyRoutes } from './access.ts'
-import { assertNew, type Call, get, invalid, type Json, list, masked, operate, pageOf } from './plane.ts'
+import { assertNew, type Call, get, invalid, type Json, masked, operate } from './plane.ts'
 import { polled, projectOf, refuse, remove, route, type State } from './plane.ts'
 
 interface Function extends Json {
@@ -69,9 +69,6 @@ export const functionRoutes = [
     runtimes: runtimes.map(name => ({ name, environment: 'GEN_2', stage: 'GA' })),
   })),
   route('POST', `${functions}:generateUploadUrl`, 'cloudfunctions.functions.sourceCodeSet', uploadUrl),
-  route('GET', functions, 'cloudfunctions.functions.list', ({ state, name, query }) =>
-    pageOf('functions', list(state, name), query),
-  ),
   route('GET', `${functions}/{function}`, 'cloudfunctions.functions.get', withTraffic),
   route('POST', functions, 'cloudfunctions.functions.create', call => {
     const name = `${call.name}/${call.query.get('functionId')}`

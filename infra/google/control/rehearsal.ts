@@ -5,13 +5,14 @@
  * gcloud deploys the functions. Prints each part with its time.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { Firestore } from '@google-cloud/firestore'
 import { loadConfig } from '../../../shared/config.ts'
 import { type Log } from '../../../shared/log.ts'
 import { startBackends } from '../backends.ts'
+import type { Permits } from '../bigquery/errors.ts'
 import { makeBareRoot } from './bare-root.ts'
 import { runBuild } from './cloudbuild.ts'
 import { type Behind, openGates } from './gates.ts'
@@ -23,23 +24,6 @@ import { type Processes, startRevision } from './serving.ts'
 import { openProject, type Project } from './testing/project.ts'
 
 const region = 'europe-west1'
-
-export interface Rehearsal {
-  project: Project
-  /** cloudbuild.yaml, as the build's account. @throws Error where it fails */
-  build(): Promise<void>
-  /** `npm run deploy -- ...` as the owner. @throws Error where it fails */
-  deploy(...args: string[]): Promise<string>
-  /** A command of lqe as the owner. @throws Error where it fails */
-  lqe(...args: string[]): Promise<string>
-  /** A call, by default with the key of the first deployment. */
-  ask(path: string, key?: string): Promise<Response>
-  /** A call as Cloud Scheduler makes it for the job. */
-  callJob(name: string): Promise<Response>
-  /** Past the gates. */
-  documents(database?: string): Firestore
-  stop(): Promise<void>
-}
 
 interface Options {
   /** Gets what is printed. */
@@ -55,79 +39,71 @@ interface Options {
 /** The files that `gcloud builds submit` takes along, in a folder of their own. */
 function copyUploadSet(): string {
   const folder = mkdtempSync(join(tmpdir(), 'upload-'))
-  const files = execFileSync('gcloud', ['meta', 'list-files-for-upload', '.'], {
-    encoding: 'utf8',
-    maxBuffer: 1e8,
-  })
-  for (const file of files.trim().split('\n')) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true })
-    cpSync(file, join(folder, file))
-  }
+  const copy = 'gcloud meta list-files-for-upload . | tar -c -T - | tar -x -C "$0"'
+  execFileSync('sh', ['-c', copy, folder])
   return folder
 }
 
-export async function openRehearsal({ out, note = () => {}, folder, mutate }: Options): Promise<Rehearsal> {
+export type Rehearsal = Awaited<ReturnType<typeof openRehearsal>>
+
+export async function openRehearsal({ out, note = () => {}, folder, mutate }: Options) {
   // Its tables are empty, as Google's are.
   const dataDir = mkdtempSync(join(tmpdir(), 'rehearsal-'))
-  const local = loadConfig({ ...process.env, DATA_DIR: dataDir })
-  let state: State | null = null
-  const backends = await startBackends(local, {
-    permits: (token, permission, resource) => isPermitted(state!, token, permission, resource),
+  let permits: Permits = () => false
+  const backends = await startBackends(loadConfig({ ...process.env, DATA_DIR: dataDir }), {
+    permits: (...asked) => permits(...asked),
   })
-  const id = backends.env['GOOGLE_CLOUD_PROJECT']!
-  const { GOOGLE_CLOUD_PROJECT: _, BIGQUERY_DATASET: __, ...env } = backends.env
-  const behind = { env, bigQuery: backends.bigQuery, project: id }
+  const { GOOGLE_CLOUD_PROJECT: id, BIGQUERY_DATASET: _, ...env } = backends.env as Record<string, string>
+  const state = newProject(id!)
+  permits = (...asked) => isPermitted(state, ...asked)
+  const behind: Behind = { env, bigQuery: backends.bigQuery, state, project: id! }
   const cwd = folder ?? copyUploadSet()
   const bare = folder ? { missing: 'the folder is not the upload set' } : makeBareRoot()
   if (!folder && 'missing' in bare) out(`steps of the build run without a bare root: ${bare.missing}`)
+  if (!folder) execFileSync('npm', ['ci', '--prefer-offline'], { cwd, stdio: 'ignore' })
   const { processes, stop } = startProcesses(behind, note)
-  const made = (state = newProject(id))
-  const ofOwner = await openGates('owner@example.com', { ...behind, state: made })
-  const ofBuild = await openGates(`lqe-build@${id}.iam.gserviceaccount.com`, { ...behind, state: made })
-  const project = await openProject({
-    id,
-    state: made,
-    processes,
-    backends: { ...ofOwner.env, GOOGLE_CLOUD_PROJECT: id, BIGQUERY_DATASET: 'logs' },
-  })
-  if (mutate) project.plane.watch = () => mutate(made)
-  const run = async (program: string, ...args: string[]) => {
-    out(`== ${program} ${args.join(' ')}`)
-    const { status, output } = await project.run(program, args, 'owner@example.com', cwd)
+  const ofOwner = await openGates('owner@example.com', behind)
+  const ofBuild = await openGates(`lqe-build@${id}.iam.gserviceaccount.com`, behind)
+  const project = await openProject({ id: id!, state, processes })
+  if (mutate) project.plane.watch = () => mutate(state)
+  /** As the owner. Throws Error where it fails. */
+  const run = async (...args: string[]) => {
+    out(`== ${args.join(' ')}`)
+    const own = { ...ofOwner.env, GOOGLE_CLOUD_PROJECT: id!, BIGQUERY_DATASET: 'logs' }
+    const { status, output } = await project.run(process.execPath, args, 'owner@example.com', cwd, own)
     for (const line of output.trim().split('\n')) out(`   ${line}`)
     if (status !== 0)
       throw new Error(`${args.join(' ')} ended with ${String(status)}:\n${output.slice(-1500)}`)
     return output
   }
-  if (!folder) execFileSync('npm', ['ci', '--prefer-offline'], { cwd, stdio: 'ignore' })
   let key = ''
   return {
     project,
+    /** cloudbuild.yaml, as the build's account. Throws Error where it fails. */
     build: () =>
-      runBuild(join(cwd, 'cloudbuild.yaml'), {
-        plane: project.plane,
-        project: id,
-        folder: project.folder,
+      runBuild(project, {
         cwd,
         ...('root' in bare ? { bareRoot: bare.root } : {}),
         done: folder ? ['install'] : [],
-        env: { ...ofBuild.env, ...registry(), DEPLOY_PAUSE_MS: '50' },
+        env: { ...ofBuild.env, ...registry() },
         out,
       }),
-    deploy: async (...args) => {
-      const output = await run(process.execPath, 'infra/deploy/deploy.ts', ...args, `--project=${id}`)
+    /** `npm run deploy -- ...` */
+    deploy: async (...args: string[]) => {
+      const output = await run('infra/deploy/deploy.ts', ...args, `--project=${id}`)
       key = /lqe_\w{20,}/.exec(output)?.[0] ?? key
       return output
     },
-    lqe: (...args) => run(process.execPath, 'infra/lqe/lqe.ts', ...args),
-    ask: (path, own = key) => {
-      const { uri } = get(made, `projects/${id}/locations/${region}/services/query`) as Service
+    lqe: (...args: string[]) => run('infra/lqe/lqe.ts', ...args),
+    /** A call, by default with the key of the first deployment. */
+    ask: (path: string, own = key) => {
+      const { uri } = get(state, `projects/${id}/locations/${region}/services/query`) as Service
       return fetch(`${uri}${path}`, { headers: { 'X-API-KEY': own } })
     },
-    callJob: name => callJob(project, name),
+    /** Past the gates. */
     documents: (databaseId = '(default)') => {
-      process.env['FIRESTORE_EMULATOR_HOST'] = backends.env['FIRESTORE_EMULATOR_HOST']
-      return new Firestore({ projectId: id, databaseId })
+      process.env['FIRESTORE_EMULATOR_HOST'] = env['FIRESTORE_EMULATOR_HOST']
+      return new Firestore({ projectId: id!, databaseId })
     },
     stop: async () => {
       await stop()
@@ -136,8 +112,10 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
       await project.close()
       await backends.stop()
       rmSync(dataDir, { recursive: true })
-      if (!folder) rmSync(cwd, { recursive: true })
-      else rmSync(join(folder, `infra/deploy/projects/${id}.yaml`), { force: true })
+      rmSync(folder ? join(folder, `infra/deploy/projects/${id}.yaml`) : cwd, {
+        recursive: true,
+        force: true,
+      })
     },
   }
 }
@@ -154,28 +132,27 @@ function registry(): Record<string, string> {
 }
 
 /** A process for each revision that is asked for, as the account of its service. */
-function startProcesses(
-  behind: Omit<Behind, 'state'>,
-  note: Log,
-): { processes: Processes; stop(): Promise<void> } {
+function startProcesses(behind: Behind, note: Log): { processes: Processes; stop(): Promise<void> } {
   const started = new Map<string, ReturnType<typeof startRevision>>()
-  const start = async (revision: Revision, state: State) => {
-    const gates = await openGates(revision.serviceAccount, { ...behind, state })
-    const { FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST, GCE_METADATA_HOST } = gates.env
+  const start = async (revision: Revision) => {
+    const gates = await openGates(revision.serviceAccount, behind)
+    const { FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST } = gates.env
     const env = {
       K_SERVICE: revision.name.split('/').at(-3)!,
-      GCE_METADATA_HOST,
-      METADATA_SERVER_DETECTION: 'assume-present',
+      METADATA_SERVER_DETECTION: 'none', // the stand-ins need no credentials
       NODE_OPTIONS: `--import=${new URL('on-cloud-run.ts', import.meta.url).href}`,
       REHEARSAL_BACKENDS: JSON.stringify({ FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST }),
     }
-    const { url, stop } = await startRevision(revision, state, env, note)
+    const { url, stop } = await startRevision(revision, behind.state, env, note).catch((error: unknown) => {
+      gates.close()
+      throw error
+    })
     return { url, stop: () => stop().then(gates.close) }
   }
   return {
-    processes: async (revision, state) => {
+    processes: async revision => {
       const { name } = revision
-      if (!started.has(name)) started.set(name, start(revision, state))
+      if (!started.has(name)) started.set(name, start(revision))
       return (await started.get(name)!).url
     },
     stop: async () => {
@@ -185,12 +162,12 @@ function startProcesses(
 }
 
 /** "HTTP target": the job's address with a token of its account; the function's address is where its service is. */
-async function callJob({ plane, id }: Project, name: string): Promise<Response> {
-  const { httpTarget } = get(plane.state, name) as {
-    httpTarget: { uri: string; oidcToken: { serviceAccountEmail: string; audience: string } }
+async function callJob({ plane: { state }, id }: Project, name: string): Promise<Response> {
+  const { httpTarget } = get(state, name) as {
+    httpTarget: { uri: string; oidcToken: Record<'serviceAccountEmail' | 'audience', string> }
   }
   const { serviceAccountEmail, audience } = httpTarget.oidcToken
-  const { uri } = get(plane.state, `projects/${id}/locations/${region}/services/warm`) as Service
+  const { uri } = get(state, `projects/${id}/locations/${region}/services/warm`) as Service
   const to = httpTarget.uri.replace(`https://${region}-${id}.cloudfunctions.net/warm`, `${uri}/`)
   const headers = { Authorization: `Bearer ${identityToken(serviceAccountEmail, audience)}` }
   return fetch(to, { method: 'POST', headers })
@@ -252,7 +229,7 @@ async function readRows({ ask }: Rehearsal): Promise<void> {
 }
 
 /** One in use, and old. */
-async function refresh({ ask, callJob, documents, project }: Rehearsal): Promise<void> {
+async function refresh({ ask, documents, project }: Rehearsal): Promise<void> {
   await ask('/api/endpoints/query/usage.api-counts?interval=hourly&project=bzpsqoiujwhenktxgdfr')
   const firestore = documents()
   const { docs } = await firestore.collection('answers').get()
@@ -263,7 +240,7 @@ async function refresh({ ask, callJob, documents, project }: Rehearsal): Promise
   const jobs = list(project.plane.state, `projects/${project.id}/locations/${region}/jobs`)
   must(jobs.length > 0, 'there is no job of the scheduler')
   for (const job of jobs) {
-    const response = await callJob(String(job['name']))
+    const response = await callJob(project, String(job['name']))
     const text = await response.text()
     must(
       response.status === 200 && /"refreshed":[1-9]/.test(text),
@@ -328,19 +305,11 @@ async function route({ project: { plane, id } }: Rehearsal): Promise<void> {
 async function restore({ deploy, documents, project: { plane, id }, ask }: Rehearsal): Promise<void> {
   const database = `projects/${id}/databases/(default)`
   const backup = `projects/${id}/locations/eur3/backups/b1`
-  plane.state.resources[backup] = {
-    name: backup,
-    database,
-    snapshotTime: new Date().toISOString(),
-  } satisfies Json
+  plane.state.resources[backup] = { name: backup, database, snapshotTime: new Date().toISOString() }
   await deploy('restore', '--into=restored')
   const [from, to] = [documents(), documents('restored')]
   for (const collection of await from.listCollections())
-    for (const { id: name, ref } of (await collection.get()).docs)
-      await to
-        .collection(collection.id)
-        .doc(name)
-        .set((await ref.get()).data()!)
+    for (const { ref } of (await collection.get()).docs) await to.doc(ref.path).set((await ref.get()).data()!)
   await Promise.all([from.terminate(), to.terminate()])
   await deploy('--database=restored')
   await readRows({ ask } as Rehearsal)

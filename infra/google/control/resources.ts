@@ -12,11 +12,8 @@ import { projectOf, refuse, remove, type Route, route } from './plane.ts'
 
 /** What a kind of resource has of its own. Its shape is checked by `shapes.ts`. */
 interface Kind {
-  /** Of the collection; its last word is the key under which a list is answered, if no other is given. */
-  path: string
+  /** Under which a list is answered; by default the last word of the path. */
   key?: string
-  /** What the permissions of its methods begin with. */
-  right: string
   /** Of a new one; by default that of its name or a number that depends on what it is. */
   id?: (call: Call) => unknown
   /** The verb of a change, and what the resource is after it; by default as an update mask says. */
@@ -37,111 +34,90 @@ interface Kind {
 const whole: Kind['change'] = ({ body }, { name }) => ({ ...body, name })
 const merged: Kind['change'] = ({ body }, present) => ({ ...present, ...body })
 
-const ofProject = (api: string) => `${api}/projects/{project}`
-const ofRegion = (api: string) => `${ofProject(api)}/locations/{location}`
-const datasets = `${ofProject('bigquery/v2')}/datasets`
-const databases = `${ofProject('firestore/v1')}/databases`
+const account: Kind = {
+  key: 'accounts',
+  id: ({ params, body }) => `${String(body['accountId'])}@${params['project']}.iam.gserviceaccount.com`,
+  hasPolicy: true,
+  check: newAccount,
+}
+const dataset: Kind = {
+  id: ({ body }) => (body['datasetReference'] as Json)['datasetId'],
+  change: merged,
+  hasEtag: true,
+  check: checkedDataset,
+  // "datasets.delete": tables go with it only where `deleteContents` says so.
+  holds: ({ state, name, query }) =>
+    list(state, `${name}/tables`).length > 0 &&
+    query.get('deleteContents') !== 'true' &&
+    `Dataset ${name} is still in use`,
+}
+const table: Kind = {
+  id: ({ body }) => (body['tableReference'] as Json)['tableId'],
+  change: merged,
+  check: checkedTable,
+}
+const database: Kind = {
+  id: ({ query }) => query.get('databaseId'),
+  // "Manage databases", "Delete protection".
+  holds: (_, { deleteProtectionState: state }) =>
+    state === 'DELETE_PROTECTION_ENABLED' &&
+    'The database cannot be deleted because delete protection is enabled.',
+  answer: firestoreOperation,
+}
+const schedule: Kind = {
+  id: ({ body }) => (body['dailyRecurrence'] ? 'daily' : 'weekly'),
+  check: checkedSchedule,
+}
+const build: Kind = {
+  id: () => randomUUID(),
+  check: checkedBuild,
+  answer: (_, { name }) => ({
+    name: String(name).replace('/builds/', '/operations/'),
+    metadata: { build: { name } },
+  }),
+}
 
-const kinds: Kind[] = [
-  {
-    path: `${ofProject('iam/v1')}/serviceAccounts`,
-    key: 'accounts',
-    right: 'iam.serviceAccounts',
-    id: ({ params, body }) => `${String(body['accountId'])}@${params['project']}.iam.gserviceaccount.com`,
-    hasPolicy: true,
-    check: newAccount,
-  },
-  {
-    path: datasets,
-    right: 'bigquery.datasets',
-    id: ({ body }) => (body['datasetReference'] as Json)['datasetId'],
-    change: merged,
-    hasEtag: true,
-    check: checkedDataset,
-    // "datasets.delete": tables go with it only where `deleteContents` says so.
-    holds: ({ state, name, query }) =>
-      list(state, `${name}/tables`).length > 0 &&
-      query.get('deleteContents') !== 'true' &&
-      `Dataset ${name} is still in use`,
-  },
-  {
-    path: `${datasets}/{dataset}/tables`,
-    right: 'bigquery.tables',
-    id: ({ body }) => (body['tableReference'] as Json)['tableId'],
-    change: merged,
-    check: checkedTable,
-  },
-  {
-    path: databases,
-    right: 'datastore.databases',
-    id: ({ query }) => query.get('databaseId'),
-    // "Manage databases", "Delete protection".
-    holds: (_, database) =>
-      database['deleteProtectionState'] === 'DELETE_PROTECTION_ENABLED' &&
-      'The database cannot be deleted because delete protection is enabled.',
-    answer: firestoreOperation,
-  },
-  {
-    path: `${databases}/{database}/backupSchedules`,
-    right: 'datastore.backupSchedules',
-    id: ({ body }) => (body['dailyRecurrence'] ? 'daily' : 'weekly'),
-    check: checkedSchedule,
-  },
-  {
-    path: `${databases}/{database}/collectionGroups/{group}/indexes`,
-    right: 'datastore.indexes',
-    check: checkedIndex,
-    answer: firestoreOperation,
-  },
-  { path: `${ofRegion('firestore/v1')}/backups`, right: 'datastore.backups' },
-  {
-    path: `${ofProject('logging/v2')}/metrics`,
-    right: 'logging.logMetrics',
-    verb: 'PUT',
-    change: whole,
-    check: newMetric,
-  },
-  { path: `${ofProject('logging/v2')}/sinks`, right: 'logging.sinks', check: checkedSink },
-  {
-    path: `${ofProject('monitoring/v3')}/alertPolicies`,
-    right: 'monitoring.alertPolicies',
-    change: whole,
-    check: checkedPolicy,
-  },
-  {
-    path: `${ofProject('monitoring/v3')}/notificationChannels`,
-    right: 'monitoring.notificationChannels',
-    holds: isInUse,
-  },
-  {
-    path: `${ofProject('monitoring/v3')}/uptimeCheckConfigs`,
-    right: 'monitoring.uptimeCheckConfigs',
-    change: whole,
-  },
-  {
-    path: `${ofProject('monitoring/v1')}/dashboards`,
-    right: 'monitoring.dashboards',
-    change: whole,
-    hasEtag: true,
-  },
-  { path: `${ofRegion('cloudscheduler/v1')}/jobs`, right: 'cloudscheduler.jobs', check: checkedJob },
-  { path: `${ofRegion('cloudbuild/v1')}/triggers`, right: 'cloudbuild.builds', check: checkedTrigger },
-  {
-    path: `${ofRegion('cloudbuild/v1')}/builds`,
-    right: 'cloudbuild.builds',
-    id: () => randomUUID(),
-    check: checkedBuild,
-    answer: (_, { name }) => ({
-      name: String(name).replace('/builds/', '/operations/'),
-      metadata: { build: { name } },
-    }),
-  },
+const databases = 'firestore/v1/projects/{project}/databases'
+const datasets = 'bigquery/v2/projects/{project}/datasets'
+const monitoring = 'monitoring/v3/projects/{project}'
+const builds = 'cloudbuild/v1/projects/{project}/locations/{location}'
+
+/** The path of each collection, what the permissions of its methods begin with, and what it has of its own. */
+const kinds: [path: string, right: string, kind?: Kind][] = [
+  ['iam/v1/projects/{project}/serviceAccounts', 'iam.serviceAccounts', account],
+  [datasets, 'bigquery.datasets', dataset],
+  [`${datasets}/{dataset}/tables`, 'bigquery.tables', table],
+  [databases, 'datastore.databases', database],
+  [`${databases}/{database}/backupSchedules`, 'datastore.backupSchedules', schedule],
+  [
+    `${databases}/{database}/collectionGroups/{group}/indexes`,
+    'datastore.indexes',
+    { check: checkedIndex, answer: firestoreOperation },
+  ],
+  ['firestore/v1/projects/{project}/locations/{location}/backups', 'datastore.backups'],
+  [
+    'logging/v2/projects/{project}/metrics',
+    'logging.logMetrics',
+    { verb: 'PUT', change: whole, check: newMetric },
+  ],
+  ['logging/v2/projects/{project}/sinks', 'logging.sinks', { check: checkedSink }],
+  [`${monitoring}/alertPolicies`, 'monitoring.alertPolicies', { change: whole, check: checkedPolicy }],
+  [`${monitoring}/notificationChannels`, 'monitoring.notificationChannels', { holds: isInUse }],
+  [`${monitoring}/uptimeCheckConfigs`, 'monitoring.uptimeCheckConfigs', { change: whole }],
+  ['monitoring/v1/projects/{project}/dashboards', 'monitoring.dashboards', { change: whole, hasEtag: true }],
+  [
+    'cloudscheduler/v1/projects/{project}/locations/{location}/jobs',
+    'cloudscheduler.jobs',
+    { check: checkedJob },
+  ],
+  [`${builds}/triggers`, 'cloudbuild.builds', { check: checkedTrigger }],
+  [`${builds}/builds`, 'cloudbuild.builds', build],
 ]
 
 export const resourceRoutes = kinds.flatMap(methodsOf)
 
 /** List, get, create, change and delete. */
-function methodsOf({ path, right, ...kind }: Kind): Route[] {
+function methodsOf([path, right, kind = {}]: (typeof kinds)[0]): Route[] {
   const { key = path.split('/').at(-1)!, id = idOf, verb = 'PATCH', change = masked, hasEtag = false } = kind
   const { check = (_, wanted) => wanted, holds = () => false, answer = (_, resource) => resource } = kind
   const told = (one: Json) => (hasEtag ? { ...one, etag: etagOf(one) } : one)

@@ -6,8 +6,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 
-const execute = promisify(execFile)
-
 /** A test that is skipped with a warning where gcloud is not installed. */
 export function testWithGcloud(): typeof test | typeof test.skip {
   if (spawnSync('sh', ['-c', 'command -v gcloud']).status === 0) return test
@@ -20,19 +18,13 @@ export async function lint(commands: string[]): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'lint-'))
   const file = join(folder, 'commands.json')
   writeFileSync(file, JSON.stringify(commands.map(command => ({ command_string: command }))))
-  const { stdout } = await execute('gcloud', ['meta', 'lint-gcloud-commands', `--commands-file=${file}`], {
-    maxBuffer: 1e9,
-  })
+  const args = ['meta', 'lint-gcloud-commands', `--commands-file=${file}`]
+  const { stdout } = await promisify(execFile)('gcloud', args, { maxBuffer: 1e9 })
   rmSync(folder, { recursive: true })
-  const results = JSON.parse(stdout) as {
-    success: boolean
-    error_message: string | null
-    command_string: string
-  }[]
+  const results = JSON.parse(stdout) as Record<'command_string' | 'error_message', string>[]
   expect(results).toHaveLength(new Set(commands).size)
-  return results
-    .filter(({ success }) => !success)
-    .map(({ command_string, error_message }) => `${command_string}: ${error_message}`)
+  const wrong = results.filter(one => (one as { success?: boolean }).success !== true)
+  return wrong.map(({ command_string, error_message }) => `${command_string}: ${error_message}`)
 }
 
 /** E-mail address of a service account of ours in the project of the tests. */

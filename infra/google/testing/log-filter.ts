@@ -7,48 +7,34 @@
 type Entry = Record<string, unknown>
 type Filter = (entry: Entry) => boolean
 
-const token = /[()]|>=|=|>|:\*|"[^"]*"|[\w.]+|\S/g
-
 const comparisons: Record<string, (found: unknown, wanted: unknown) => boolean> = {
   '=': (found, wanted) => found === wanted,
   '>': (found, wanted) => typeof found === 'number' && found > Number(wanted),
   '>=': (found, wanted) => typeof found === 'number' && found >= Number(wanted),
-  ':*': found => found !== undefined && found !== null,
+  ':': found => found !== undefined && found !== null,
 }
 
 /** @throws Error for what it does not know */
 export function parseFilter(text: string): Filter {
-  const words: string[] = text.match(token) ?? []
-  const filter = parseSequence(words)
-  if (words.length > 0) throw new Error(`more than a filter: ${words.join(' ')}`)
-  return filter
+  const inner: Filter[] = []
+  const group = (_: string, words: string) => `#${inner.push(sequence(words, inner)) - 1}`
+  for (let flat = text; ; flat = flat.replace(/\(([^()]*)\)/, group))
+    if (!flat.includes('(')) return sequence(flat, inner)
+    else if (!flat.includes(')')) throw new Error('a parenthesis is not closed')
 }
 
-function parseSequence(words: string[]): Filter {
-  const parts = [parsePart(words)]
-  const joints = new Set<string>()
-  while (words[0] === 'AND' || words[0] === 'OR') {
-    joints.add(words.shift()!)
-    parts.push(parsePart(words))
-  }
+/** @param inner what is in parentheses, which `#0` stands for */
+function sequence(text: string, inner: Filter[]): Filter {
+  const joints = new Set(text.match(/\b(AND|OR)\b/g))
   if (joints.size > 1) throw new Error('AND and OR without parentheses')
-  return joints.has('OR')
-    ? entry => parts.some(part => part(entry))
-    : entry => parts.every(part => part(entry))
-}
-
-function parsePart(words: string[]): Filter {
-  const field = words.shift() ?? ''
-  if (field === '(') {
-    const inner = parseSequence(words)
-    if (words.shift() !== ')') throw new Error('a parenthesis is not closed')
-    return inner
-  }
-  const operator = words.shift() ?? ''
-  const compare = comparisons[operator]
-  if (!compare) throw new Error(`not a comparison: ${field} ${operator}`)
-  const wanted: unknown = operator === ':*' ? null : JSON.parse(words.shift() ?? '')
-  return entry => compare(valueAt(entry, field), wanted)
+  const parts = text.split(/\s+(?:AND|OR)\s+/).map(part => {
+    const [, at, field, operator, wanted] = /^\s*(?:#(\d+)|([\w.]+)(>?=|>|:)(.*?))\s*$/.exec(part) ?? []
+    if (at) return inner[Number(at)]!
+    if (!field) throw new Error(`not a comparison: ${part}`)
+    const value: unknown = operator === ':' ? null : JSON.parse(wanted!)
+    return (entry: Entry) => comparisons[operator!]!(valueAt(entry, field), value)
+  })
+  return entry => (joints.has('OR') ? parts.some(part => part(entry)) : parts.every(part => part(entry)))
 }
 
 /** @param path as `jsonPayload.status` */
