@@ -23,20 +23,17 @@ const rulesFile = join(import.meta.dirname, '../deploy/firestore.rules')
 /** Time for it to start, on a busy machine. */
 export const startMs = 60_000
 
-let search: { jar: string } | { missing: string } | undefined
+const jar = () => join(sdkRoot() ?? '', 'platform/cloud-firestore-emulator/cloud-firestore-emulator.jar')
+let missing: string | null | undefined
 
 /** Why there is no emulator on this machine; `null` where there is one. */
 export function missingEmulator(): string | null {
-  search ??= find()
-  return 'missing' in search ? search.missing : null
-}
-
-function find(): NonNullable<typeof search> {
-  const root = sdkRoot()
-  if (root === null) return { missing: 'gcloud is not installed' }
-  const jar = join(root, 'platform', 'cloud-firestore-emulator', 'cloud-firestore-emulator.jar')
-  if (!existsSync(jar)) return { missing: 'gcloud has no cloud-firestore-emulator' }
-  return printedBy('java', '--version') ? { jar } : { missing: 'java is not installed' }
+  const find = () => {
+    if (sdkRoot() === null) return 'gcloud is not installed'
+    if (!existsSync(jar())) return 'gcloud has no cloud-firestore-emulator'
+    return printedBy('java', '--version') ? null : 'java is not installed'
+  }
+  return (missing = missing === undefined ? find() : missing)
 }
 
 /** Finds it running, or starts it. Firestore clients that this process opens from then on call it. */
@@ -60,11 +57,11 @@ function isFirst(): boolean {
 
 /** The emulator that another is starting or has started. */
 async function running(): Promise<Emulator> {
-  for (const until = Date.now() + startMs; Date.now() < until; await sleep(50)) {
-    if (!existsSync(startFile)) continue
-    const emulator = JSON.parse(readFileSync(startFile, 'utf8')) as Emulator
-    if (await answers(emulator.address)) return emulator
-  }
+  for (const until = Date.now() + startMs; Date.now() < until; await sleep(50))
+    if (existsSync(startFile)) {
+      const emulator = JSON.parse(readFileSync(startFile, 'utf8')) as Emulator
+      if (await answers(emulator.address)) return emulator
+    }
   throw new Error(`no emulator after ${startMs} ms; if none is running, remove ${folder}`)
 }
 
@@ -87,11 +84,11 @@ const script = `
   rm -rf "$4"`
 
 async function start(): Promise<Emulator> {
-  search ??= find()
-  if ('missing' in search) throw new Error(search.missing)
+  const reason = missingEmulator()
+  if (reason) throw new Error(reason)
   const port = await freePort()
   mkdirSync(dirname(classes), { recursive: true })
-  const args = ['-c', script, 'sh', search.jar, String(port), rulesFile, folder, classes]
+  const args = ['-c', script, 'sh', jar(), String(port), rulesFile, folder, classes]
   const child = spawn('sh', args, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })
   const [pid] = (await once(child.stdout, 'data')) as [Buffer]
   child.unref()

@@ -2,9 +2,10 @@
  * Who asks Firestore and BigQuery, and may. Each account has addresses of its own for them. Firestore's emulator asks nobody for a
  * right, so what comes in for it is checked here as Google checks it, by what set-up has granted, before it goes on.
  */
+import { createServer } from 'node:http'
 import http2 from 'node:http2'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { BigQueryServer } from '../bigquery/server.ts'
@@ -30,18 +31,42 @@ export async function openGates(account: string, behind: Behind): Promise<Gates>
   const onward = http2.connect(`http://${behind.env['FIRESTORE_EMULATOR_HOST']!}`)
   const documents = http2.createServer()
   documents.on('stream', (stream, headers) => void pass(stream, headers, onward, account, behind))
-  await new Promise<void>(listening => documents.listen(0, '127.0.0.1', listening))
+  const metadata = metadataServer(account)
+  const addressOf = async (server: Server) => {
+    await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+    return `127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
   return {
     env: {
       ...behind.env,
-      FIRESTORE_EMULATOR_HOST: `127.0.0.1:${(documents.address() as AddressInfo).port}`,
+      FIRESTORE_EMULATOR_HOST: await addressOf(documents),
       BIGQUERY_EMULATOR_HOST: await behind.bigQuery.urlOf(account),
+      GCE_METADATA_HOST: await addressOf(metadata),
     },
     close: () => {
       documents.close()
       onward.destroy()
+      metadata.close()
+      metadata.closeAllConnections()
     },
   }
+}
+
+/** "About VM metadata": what a service of Cloud Run knows of the account that it runs as. */
+function metadataServer(account: string) {
+  const token = JSON.stringify({ access_token: account, expires_in: 3600, token_type: 'Bearer' })
+  const answers = new Map([
+    ['token', token],
+    ['email', account],
+    ['project-id', account.split(/[@.]/)[1]!],
+    ['instance', ''],
+  ])
+  return createServer((req, res) => {
+    const found = answers.get(req.url!.split('?')[0]!.split('/').at(-1)!)
+    const type = found === token ? 'application/json' : 'text/plain'
+    res.writeHead(found === undefined ? 404 : 200, { 'Metadata-Flavor': 'Google', 'Content-Type': type })
+    res.end(found)
+  })
 }
 
 // ---- Firestore

@@ -136,10 +136,11 @@ function startProcesses(behind: Behind, note: Log): { processes: Processes; stop
   const started = new Map<string, ReturnType<typeof startRevision>>()
   const start = async (revision: Revision) => {
     const gates = await openGates(revision.serviceAccount, behind)
-    const { FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST } = gates.env
+    const { FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST, GCE_METADATA_HOST } = gates.env
     const env = {
       K_SERVICE: revision.name.split('/').at(-3)!,
-      METADATA_SERVER_DETECTION: 'none', // the stand-ins need no credentials
+      GCE_METADATA_HOST,
+      METADATA_SERVER_DETECTION: 'assume-present',
       NODE_OPTIONS: `--import=${new URL('on-cloud-run.ts', import.meta.url).href}`,
       REHEARSAL_BACKENDS: JSON.stringify({ FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST }),
     }

@@ -37,12 +37,14 @@ export interface ControlPlane {
 }
 
 /** A project as its owner has it after creating it and paying for it. */
-export function newProject(id: string, owner = 'owner@example.com'): State {
+export function newProject(id: string): State {
   // Of those that "Enabled services" of Service Usage lists the one that cannot be missing.
   const apis = ['serviceusage.googleapis.com']
   return {
     projects: { [id]: { number: '123456789012', apis, isBilled: true, constraints: {}, news: null } },
-    policies: { [`projects/${id}`]: { bindings: [{ role: 'roles/owner', members: [`user:${owner}`] }] } },
+    policies: {
+      [`projects/${id}`]: { bindings: [{ role: 'roles/owner', members: ['user:owner@example.com'] }] },
+    },
     resources: {},
     operations: {},
     refused: [],
@@ -84,20 +86,11 @@ export async function startControlPlane(state: State, processes?: Processes): Pr
   return plane
 }
 
-/** What gcloud and the deployment need in their environment to call it as `account`, whose name is in `tokenFile`. */
-export function clientEnvironment(
-  address: string,
-  { configFolder, tokenFile }: Record<'configFolder' | 'tokenFile', string>,
-): Record<string, string> {
-  const apis = new Set(['oauth2', ...routes.map(({ path }) => path.split('/')[0]!)])
-  const override = (api: string) => `CLOUDSDK_API_ENDPOINT_OVERRIDES_${api.toUpperCase()}`
-  return {
-    ...Object.fromEntries([...apis].map(api => [override(api), `${address}/${api}/`])),
-    CLOUDSDK_CONFIG: configFolder,
-    CLOUDSDK_AUTH_ACCESS_TOKEN_FILE: tokenFile,
-    CLOUDSDK_CORE_DISABLE_PROMPTS: '1',
-    CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK: '1',
-  }
+/** Variables of gcloud and of the deployment that send them here. */
+export function overrides(address: string): Record<string, string> {
+  const apis = ['oauth2', ...routes.map(({ path }) => path.split('/')[0]!)]
+  const name = (api: string) => `CLOUDSDK_API_ENDPOINT_OVERRIDES_${api.toUpperCase()}`
+  return Object.fromEntries(apis.map(api => [name(api), `${address}/${api}/`]))
 }
 
 async function answer(

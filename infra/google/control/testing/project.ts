@@ -5,7 +5,7 @@ import { getCompileCacheDir } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { State } from '../plane.ts'
-import { clientEnvironment, type ControlPlane, newProject, startControlPlane } from '../server.ts'
+import { type ControlPlane, newProject, overrides, startControlPlane } from '../server.ts'
 import type { Processes } from '../serving.ts'
 
 export interface Project {
@@ -37,8 +37,14 @@ export async function openProject({
   const environment = (as: string) => {
     const tokenFile = join(folder, `token-${as}`)
     writeFileSync(tokenFile, as)
-    const own = clientEnvironment(plane.address, { configFolder: join(folder, 'gcloud'), tokenFile })
-    return { ...own, DEPLOY_PAUSE_MS: '50' }
+    return {
+      ...overrides(plane.address),
+      CLOUDSDK_CONFIG: join(folder, 'gcloud'),
+      CLOUDSDK_AUTH_ACCESS_TOKEN_FILE: tokenFile,
+      CLOUDSDK_CORE_DISABLE_PROMPTS: '1',
+      CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK: '1',
+      DEPLOY_PAUSE_MS: '50',
+    }
   }
   return {
     id,
