@@ -40,20 +40,14 @@ interface ApiRequest {
   query: URLSearchParams
 }
 
-export interface BigQueryServer {
-  /** For the client's `apiEndpoint`, or BIGQUERY_EMULATOR_HOST. */
-  url: string
-  /** Another such address, for a client that sends no credentials to a local server: who calls there has this token. */
-  urlOf(token: string): Promise<string>
-  faults: Faults
-  /** All so far, for tests to look at. */
-  requests: ApiRequest[]
-  jobs: Jobs
-  close(): Promise<void>
-}
+export type BigQueryServer = Awaited<ReturnType<typeof startBigQueryServer>>
 
-/** Listens on this machine only. */
-export async function startBigQueryServer(options: BigQueryServerOptions): Promise<BigQueryServer> {
+/**
+ * Listens on this machine only.
+ * @returns `url` for the client's `apiEndpoint`, or BIGQUERY_EMULATOR_HOST; `urlOf` makes another, for a client that sends no
+ *   credentials to a local server: who calls there has this token; and all requests so far, for tests to look at
+ */
+export async function startBigQueryServer(options: BigQueryServerOptions) {
   const {
     permits = null,
     location = 'EU',

@@ -12,12 +12,6 @@ import type { BigQueryServer } from '../bigquery/server.ts'
 import { isPermitted } from './access.ts'
 import type { Json, State } from './plane.ts'
 
-export interface Gates {
-  /** Settings of a process that runs as the account. */
-  env: Record<string, string>
-  close(): void
-}
-
 export interface Behind {
   /** Of the backends without gates: their addresses. */
   env: Record<string, string>
@@ -26,8 +20,11 @@ export interface Behind {
   project: string
 }
 
-/** Opens them for an account, as `lqe-query@my-project.iam.gserviceaccount.com`. */
-export async function openGates(account: string, behind: Behind): Promise<Gates> {
+/**
+ * Opens them for an account, as `lqe-query@my-project.iam.gserviceaccount.com`.
+ * @returns settings of a process that runs as the account, and what closes them
+ */
+export async function openGates(account: string, behind: Behind) {
   const onward = http2.connect(`http://${behind.env['FIRESTORE_EMULATOR_HOST']!}`)
   const documents = http2.createServer()
   documents.on('stream', (stream, headers) => void pass(stream, headers, onward, account, behind))

@@ -26,15 +26,7 @@ import { resourceRoutes } from './resources.ts'
 import { forward, type Processes } from './serving.ts'
 import { shapeFault } from './shapes.ts'
 
-export interface ControlPlane {
-  address: string
-  state: State
-  /** What was asked, as `owner@example.com POST /iam/v1/projects/p/serviceAccounts 200`. */
-  calls: string[]
-  /** Hears of each call as its effect is there and before its answer leaves. */
-  watch: (call: string) => void
-  stop(): Promise<void>
-}
+export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>
 
 /** A project as its owner has it after creating it and paying for it. */
 export function newProject(id: string): State {
@@ -60,11 +52,12 @@ const routes = [...projectRoutes, ...firestoreRoutes, ...functionRoutes, ...reso
  * Starts it on a free port of this machine, with the state that is given.
  * @param processes for requests to the services; without it they have no answer
  */
-export async function startControlPlane(state: State, processes?: Processes): Promise<ControlPlane> {
+export async function startControlPlane(state: State, processes?: Processes) {
   const server = createServer((req, res) => {
+    const { address } = plane
     if (processes && req.url?.startsWith('/run.app/'))
-      return void forward(req, res, { state, address: plane.address, processes })
-    void answer(plane, req, processes).then(([status, body]) => {
+      return void forward(req, res, { state, address, processes })
+    void answer(req, state, address, processes).then(([status, body]) => {
       const call = `${callerOf(req) ?? 'unknown'} ${req.method} ${pathOf(req).pathname} ${status}`
       plane.calls.push(call)
       plane.watch(call)
@@ -72,16 +65,17 @@ export async function startControlPlane(state: State, processes?: Processes): Pr
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const plane: ControlPlane = {
+  const plane = {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     state,
-    calls: [],
-    watch: () => {},
-    stop: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    /** What was asked, as `owner@example.com POST /iam/v1/projects/p/serviceAccounts 200`. */
+    calls: [] as string[],
+    /** Hears of each call as its effect is there and before its answer leaves. */
+    watch: (_: string) => {},
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise(closed => server.close(closed))
+    },
   }
   return plane
 }
@@ -94,8 +88,9 @@ export function overrides(address: string): Record<string, string> {
 }
 
 async function answer(
-  { state, address }: ControlPlane,
   req: IncomingMessage,
+  state: State,
+  address: string,
   processes?: Processes,
 ): Promise<[number, Json]> {
   const { method = '' } = req

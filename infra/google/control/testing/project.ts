@@ -5,36 +5,22 @@ import { getCompileCacheDir } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { State } from '../plane.ts'
-import { type ControlPlane, newProject, overrides, startControlPlane } from '../server.ts'
+import { newProject, overrides, startControlPlane } from '../server.ts'
 import type { Processes } from '../serving.ts'
 
-export interface Project {
-  id: string
-  plane: ControlPlane
-  /** For settings and tokens; it is removed with the project. */
-  folder: string
-  /** With which programs call the stand-in as that account. */
-  environment(as: string): Record<string, string>
-  /** Runs a program as the owner or as another account. @param cwd by default where this process is */
-  run(
-    program: string,
-    args: string[],
-    as?: string,
-    cwd?: string,
-    env?: Record<string, string>,
-  ): Promise<{ status: number | null; output: string }>
-  close(): Promise<void>
-}
+export type Project = Awaited<ReturnType<typeof openProject>>
 
 /** @param state that of a project `my-project` which has nothing yet, if it is left out */
 export async function openProject({
   id = 'my-project',
   state = newProject(id),
   processes,
-}: { id?: string; state?: State; processes?: Processes } = {}): Promise<Project> {
+}: { id?: string; state?: State; processes?: Processes } = {}) {
+  /** For settings and tokens; it is removed with the project. */
   const folder = mkdtempSync(join(tmpdir(), 'control-'))
   const plane = await startControlPlane(state, processes)
-  const environment = (as: string) => {
+  /** With which programs call the stand-in as that account. */
+  const environment = (as: string): Record<string, string> => {
     const tokenFile = join(folder, `token-${as}`)
     writeFileSync(tokenFile, as)
     return {
@@ -46,26 +32,28 @@ export async function openProject({
       DEPLOY_PAUSE_MS: '50',
     }
   }
-  return {
-    id,
-    plane,
-    folder,
-    environment,
-    run: async (program, args, as = 'owner@example.com', cwd, env) => {
-      const own = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: getCompileCacheDir(), HOME: folder }
-      const child = spawn(program, args, { env: { ...environment(as), ...own, ...env }, cwd })
-      let output = ''
-      for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-      child.stdin.end()
-      const status = await new Promise<number | null>(resolve => child.on('close', resolve))
-      return { status, output }
-    },
-    close: async () => {
-      await plane.stop()
-      rmSync(folder, { recursive: true })
-    },
+  /** Runs a program as the owner or as another account. @param cwd by default where this process is */
+  const run = async (
+    program: string,
+    args: string[],
+    as = 'owner@example.com',
+    cwd?: string,
+    env?: Record<string, string>,
+  ): Promise<{ status: number | null; output: string }> => {
+    const own = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: getCompileCacheDir(), HOME: folder }
+    const child = spawn(program, args, { env: { ...environment(as), ...own, ...env }, cwd })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    child.stdin.end()
+    const status = await new Promise<number | null>(resolve => child.on('close', resolve))
+    return { status, output }
   }
+  const close = async () => {
+    await plane.stop()
+    rmSync(folder, { recursive: true })
+  }
+  return { id, plane, folder, environment, run, close }
 }
 
 /** Whether a call of the stand-in changed something. */
