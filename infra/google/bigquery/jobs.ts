@@ -11,7 +11,7 @@ import type { Column } from '../../../shared/sql/types.ts'
 import { asBigQueryError, asSent, BigQueryError, Caller, toBigQueryError } from './errors.ts'
 import { Files } from './files.ts'
 import { type CatalogOptions, type Resolved, TableCatalog } from './tables.ts'
-import { schemaOf, toBinding } from './values.ts'
+import { type RunningJob, schemaOf, toBinding } from './values.ts'
 
 /** Rows of a result at most; a longer one is cut and says so by `totalRows`. */
 const mostRows = 50_000
@@ -26,20 +26,6 @@ interface NewJob {
   media?: Buffer | null
   /** The reason with which the job fails, for a test. */
   failing?: string | undefined
-}
-
-export interface RunningJob {
-  reference: Required<JobReference>
-  configuration: JobConfiguration
-  /** Of who has started it. */
-  token: string | null
-  createdAt: number
-  bytes: number
-  outcome: Promise<RunResult | BigQueryError>
-  /** The outcome, once the job is done. */
-  ended: RunResult | BigQueryError | null
-  endedAt: number | null
-  stop: AbortController
 }
 
 /** Jobs are kept until the server is closed. Methods throw BigQueryError, which the client gets as the response. */

@@ -1,8 +1,9 @@
 /** Jobs, pages of results, values and types in the forms of BigQuery's REST interface, and parameters from them. */
-import type { Binding, Result, Row, Value } from '../../../shared/engines/engine.ts'
+import type { Binding, Result, Row, RunResult, Value } from '../../../shared/engines/engine.ts'
 import type {
   Cell,
   Job,
+  JobConfiguration,
   JobReference,
   Table,
   ParameterType,
@@ -15,8 +16,21 @@ import type { FieldSchema } from '../../../shared/engines/schema.ts'
 import { fieldName } from '../../../shared/engines/values.ts'
 import type { Column, ScalarName, SqlType } from '../../../shared/sql/types.ts'
 import { BigQueryError, type Caller } from './errors.ts'
-import type { RunningJob } from './jobs.ts'
 import type { TableCatalog } from './tables.ts'
+
+export interface RunningJob {
+  reference: Required<JobReference>
+  configuration: JobConfiguration
+  /** Of who has started it. */
+  token: string | null
+  createdAt: number
+  bytes: number
+  outcome: Promise<RunResult | BigQueryError>
+  /** The outcome, once the job is done. */
+  ended: RunResult | BigQueryError | null
+  endedAt: number | null
+  stop: AbortController
+}
 
 /** "Job" of the REST reference: numbers are texts, times milliseconds since 1970. */
 export function jobResource(job: RunningJob): Job {

@@ -26,7 +26,7 @@ export function checkedDataset(call: Call, dataset: Json): Json {
     if (!basicRoles[role]) invalid(`Role ${role} is not supported for this resource.`)
     if (!userByEmail) continue
     checkMember(call, memberOf(userByEmail))
-    if (role !== 'OWNER') bindings.push({ role: basicRoles[role]!, members: [memberOf(userByEmail)] })
+    if (role !== 'OWNER') bindings.push({ role: basicRoles[role], members: [memberOf(userByEmail)] })
   }
   call.state.policies[name] = { bindings }
   return dataset
@@ -53,7 +53,7 @@ export async function checkedTable(call: Call, wanted: Json, present?: Json): Pr
   checkLayout(wanted as Table)
   // `null` takes the expiry away; 64-bit numbers are strings in JSON.
   const { expirationMs, ...rest } = time ?? {}
-  const expiry = expirationMs ? { expirationMs: String(expirationMs) } : {}
+  const expiry = expirationMs ? { expirationMs } : {}
   return { ...wanted, type: 'TABLE', ...(time ? { timePartitioning: { ...rest, ...expiry } } : {}) }
 }
 

@@ -16,7 +16,7 @@ import type { Permits } from '../bigquery/errors.ts'
 import { makeBareRoot } from './bare-root.ts'
 import { runBuild } from './cloudbuild.ts'
 import { type Behind, openGates } from './gates.ts'
-import { get, type Json, list, type State } from './plane.ts'
+import { get, list, type State } from './plane.ts'
 import { identityToken, isPermitted } from './access.ts'
 import type { Revision, Service } from './functions.ts'
 import { newProject } from './server.ts'
@@ -53,7 +53,7 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
   const backends = await startBackends(loadConfig({ ...process.env, DATA_DIR: dataDir }), {
     permits: (...asked) => permits(...asked),
   })
-  const { GOOGLE_CLOUD_PROJECT: id, BIGQUERY_DATASET: _, ...env } = backends.env as Record<string, string>
+  const { GOOGLE_CLOUD_PROJECT: id, BIGQUERY_DATASET: _, ...env } = backends.env
   const state = newProject(id!)
   permits = (...asked) => isPermitted(state, ...asked)
   const behind: Behind = { env, bigQuery: backends.bigQuery, state, project: id! }
