@@ -1,16 +1,6 @@
 /** Who may do what: roles and the permissions in them, IAM policies, service accounts and their tokens. */
-import {
-  type Call,
-  etagOf,
-  get,
-  invalid,
-  isNews,
-  type Json,
-  type Policy,
-  projectOf,
-  refuse,
-} from './plane.ts'
-import { type Route, route, type State } from './plane.ts'
+import { etagOf, get, invalid, isNews, projectOf, refuse, route } from './plane.ts'
+import type { Call, Json, Policy, Route, State } from './plane.ts'
 
 const all = (kind: string) => `${kind}.create ${kind}.delete ${kind}.get ${kind}.list ${kind}.update`
 
@@ -38,8 +28,9 @@ const roles: Record<string, string> = {
   'roles/run.invoker': 'run.routes.invoke',
 }
 
-/** Those in which it is not. */
+/** Without `resourcemanager.projects.get`. */
 const narrow = ['roles/iam.serviceAccountOpenIdTokenCreator', 'roles/run.invoker']
+
 function contains(role: string, permission: string): boolean {
   // "Service accounts overview": owners do not sign as a service account without one of the token creator roles.
   if (role === 'roles/owner') return permission !== 'iam.serviceAccounts.getOpenIdToken'

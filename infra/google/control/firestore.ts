@@ -1,6 +1,18 @@
-/** Firestore's admin API, where it is more than a resource: what operations lock, copies of databases, and per field its indexes and expiry. */
-import { assertNew, type Call, get, invalid, isLocked, type Json, list, masked } from './plane.ts'
-import { operate, pageOf, polled, refuse, route } from './plane.ts'
+/** Firestore's admin API, where it is more than resources: locks, copies of databases, indexes and expiry of fields. */
+import {
+  assertNew,
+  get,
+  invalid,
+  isLocked,
+  list,
+  masked,
+  operate,
+  pageOf,
+  polled,
+  refuse,
+  route,
+} from './plane.ts'
+import type { Call, Json } from './plane.ts'
 
 const databases = 'firestore/v1/projects/{project}/databases'
 const fields = `${databases}/{database}/collectionGroups/{group}/fields`

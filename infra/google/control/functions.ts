@@ -4,8 +4,19 @@
  */
 import { randomBytes } from 'node:crypto'
 import { demand, demandActAs, isPermitted, policyRoutes } from './access.ts'
-import { assertNew, type Call, get, invalid, type Json, masked, operate } from './plane.ts'
-import { polled, projectOf, refuse, remove, route, type State } from './plane.ts'
+import {
+  assertNew,
+  get,
+  invalid,
+  masked,
+  operate,
+  polled,
+  projectOf,
+  refuse,
+  remove,
+  route,
+} from './plane.ts'
+import type { Call, Json, State } from './plane.ts'
 
 interface Function extends Json {
   name: string

@@ -39,8 +39,8 @@ interface Options {
 /** The files that `gcloud builds submit` takes along, in a folder of their own. */
 function copyUploadSet(): string {
   const folder = mkdtempSync(join(tmpdir(), 'upload-'))
-  const copy = 'gcloud meta list-files-for-upload . | tar -c -T - | tar -x -C "$0"'
-  execFileSync('sh', ['-c', copy, folder])
+  const find = 'files=$(gcloud meta list-files-for-upload .)'
+  execFileSync('sh', ['-c', `${find} && echo "$files" | tar -c -T - | tar -x -C "$0"`, folder])
   return folder
 }
 
@@ -217,11 +217,9 @@ async function again({ deploy }: Rehearsal): Promise<void> {
 
 /** By an endpoint's own query, by a caller's, and over a roll-up. */
 async function readRows({ ask }: Rehearsal): Promise<void> {
-  const daily =
-    '/api/endpoints/query/usage.api-counts?interval=daily&project=%5Ehttps%3A%2F%2Fbzpsqoiujwhenktxgdfr%5C.'
-  const calls = ['/api/endpoints/query/logs.all?project=bzpsqoiujwhenktxgdfr', daily]
-  for (const call of calls) {
-    const response = await ask(call)
+  const daily = 'usage.api-counts?interval=daily&project=%5Ehttps%3A%2F%2Fbzpsqoiujwhenktxgdfr%5C.'
+  for (const call of ['logs.all?project=bzpsqoiujwhenktxgdfr', daily]) {
+    const response = await ask(`/api/endpoints/query/${call}`)
     const text = await response.text()
     must(response.status === 200, `${call} answered ${response.status}: ${text.slice(0, 300)}`)
     const { result } = JSON.parse(text) as { result: unknown[] }
@@ -243,10 +241,8 @@ async function refresh({ ask, documents, project }: Rehearsal): Promise<void> {
   for (const job of jobs) {
     const response = await callJob(project, String(job['name']))
     const text = await response.text()
-    must(
-      response.status === 200 && /"refreshed":[1-9]/.test(text),
-      `the scheduler's call: ${response.status} ${text}`,
-    )
+    const is = response.status === 200 && /"refreshed":[1-9]/.test(text)
+    must(is, `the scheduler's call: ${response.status} ${text}`)
   }
 }
 
@@ -266,11 +262,9 @@ async function keep({ documents, lqe, ask, project: { plane, id } }: Rehearsal):
   }
   const firestore = documents()
   const collections = await firestore.listCollections()
+  const kept = collections.map(collection => collection.id)
   for (const group of ['answerChunks', 'spending', 'warming'])
-    must(
-      collections.some(collection => collection.id === group),
-      `there is no document of ${group} that could expire`,
-    )
+    must(kept.includes(group), `there is no document of ${group} that could expire`)
   const database = `projects/${id}/databases/(default)`
   for (const collection of collections) {
     const [document] = (await collection.limit(1).get()).docs
@@ -286,20 +280,15 @@ async function keep({ documents, lqe, ask, project: { plane, id } }: Rehearsal):
 
 /** Cloud Logging writes as the sink's own account. */
 async function route({ project: { plane, id } }: Rehearsal): Promise<void> {
-  const { destination, writerIdentity, filter } = get(
-    plane.state,
-    `projects/${id}/sinks/lqe-requests`,
-  ) as Record<string, string>
-  const dataset = destination!.replace('bigquery.googleapis.com/', '')
-  const bindings = plane.state.policies[dataset]?.bindings ?? []
-  const writers = bindings
-    .filter(({ role }) => role === 'roles/bigquery.dataEditor')
-    .flatMap(({ members }) => members)
+  const sink = get(plane.state, `projects/${id}/sinks/lqe-requests`) as Record<string, string>
+  const { destination = '', writerIdentity = '', filter = '' } = sink
+  const dataset = destination.replace('bigquery.googleapis.com/', '')
+  const writer = writerIdentity.replace('serviceAccount:', '')
   must(
-    writers.includes(writerIdentity!),
+    isPermitted(plane.state, writer, 'bigquery.tables.updateData', dataset),
     `${writerIdentity} of the sink lacks bigquery.tables.updateData on ${dataset}`,
   )
-  must(/service_name="query"/.test(filter!), `the sink routes other lines: ${filter}`)
+  must(/service_name="query"/.test(filter), `the sink routes other lines: ${filter}`)
 }
 
 /** Into another database, to which the service is then pointed: its keys and definitions are those of before. */
@@ -330,10 +319,8 @@ export async function rehearse(
     try {
       await act(rehearsal)
     } catch (error) {
-      throw new Error(
-        `${title}: ${(error as Error).message}\nRefused: ${[...new Set(state.refused)].join('; ')}`,
-        { cause: error },
-      )
+      const refused = [...new Set(state.refused)].join('; ')
+      throw new Error(`${title}: ${(error as Error).message}\nRefused: ${refused}`, { cause: error })
     }
     out(`==== ${title}: ${((Date.now() - start) / 1000).toFixed(1)} s`)
   }

@@ -7,8 +7,20 @@ import { demandActAs, policyRoutes } from './access.ts'
 import { checkedDataset, checkedTable } from './bigquery.ts'
 import { checkedIndex, checkedSchedule, firestoreOperation } from './firestore.ts'
 import { checkedPolicy, checkedSink, isInUse } from './monitoring.ts'
-import { assertNew, type Call, etagOf, get, invalid, type Json, list, masked, pageOf } from './plane.ts'
-import { projectOf, refuse, remove, type Route, route } from './plane.ts'
+import {
+  assertNew,
+  etagOf,
+  get,
+  invalid,
+  list,
+  masked,
+  pageOf,
+  projectOf,
+  refuse,
+  remove,
+  route,
+} from './plane.ts'
+import type { Call, Json, Route } from './plane.ts'
 
 /** What a kind of resource has of its own. Its shape is checked by `shapes.ts`. */
 interface Kind {

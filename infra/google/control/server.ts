@@ -9,18 +9,8 @@ import { BigQueryError } from '../bigquery/errors.ts'
 import { demand } from './access.ts'
 import { firestoreRoutes } from './firestore.ts'
 import { functionRoutes, keepSource } from './functions.ts'
-import {
-  type Call,
-  get,
-  invalid,
-  isNews,
-  type Json,
-  projectOf,
-  Refusal,
-  refuse,
-  type Route,
-} from './plane.ts'
-import type { State } from './plane.ts'
+import { get, invalid, isNews, projectOf, Refusal, refuse } from './plane.ts'
+import type { Call, Json, Route, State } from './plane.ts'
 import { projectRoutes } from './projects.ts'
 import { resourceRoutes } from './resources.ts'
 import { forward, type Processes } from './serving.ts'
