@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/client.ts'
 import { partsOf } from '../../../shared/engines/bigquery/tables.ts'
 import { type DuckDbOptions, openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
-import { EngineError, type QueryEngine, type RunResult } from '../../../shared/engines/engine.ts'
+import {
+  EngineError,
+  type QueryEngine,
+  type RunResult,
+  type Statement,
+} from '../../../shared/engines/engine.ts'
 import { SqlError } from '../../../shared/sql/error.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { asBigQueryError, asSent, BigQueryError, Caller, toBigQueryError } from './errors.ts'
@@ -86,12 +91,11 @@ export class Jobs {
   async describe(asked: NewJob): Promise<Job['statistics']> {
     const { reference, configuration, caller } = asked
     caller.demand('bigquery.jobs.create', reference.projectId)
-    const { sql, tables, rollups } = this.resolve(asked)
-    const bindings = (configuration.query.queryParameters ?? []).map(toBinding)
+    const { tables, ...statement } = this.resolve(asked)
     const { columns } = await this.engine
-      .describe({ sql, bindings, rollups })
-      .catch((error: unknown) => Promise.reject(asSent(error, sql, configuration.query.query)))
-    const totalBytesProcessed = String(await this.files.bytesOf(sql, tables))
+      .describe(statement)
+      .catch((error: unknown) => Promise.reject(asSent(error, statement.sql, configuration.query.query)))
+    const totalBytesProcessed = String(await this.files.bytesOf(statement.sql, tables))
     const referencedTables = tables.map(({ real }) => {
       const [projectId, datasetId, tableId] = partsOf(real)
       return { projectId, datasetId, tableId }
@@ -119,22 +123,19 @@ export class Jobs {
   /** Checks a query, and returns what runs it. */
   private query(asked: NewJob, job: Pick<RunningJob, 'bytes' | 'stop'>): () => RunningJob['outcome'] {
     const { configuration, caller } = asked
-    const { query, maximumBytesBilled: most = Infinity, queryParameters = [] } = configuration.query
+    const { query, maximumBytesBilled: most = Infinity } = configuration.query
     if (this.catalog.define(query, caller)) return () => Promise.resolve(nothing)
-    const { sql, tables, rollups } = this.resolve(asked)
+    const { tables, ...statement } = this.resolve(asked)
     return async () => {
-      job.bytes = await this.files.bytesOf(sql, tables)
+      job.bytes = await this.files.bytesOf(statement.sql, tables)
       if (job.bytes > Number(most)) {
         const message = `Query exceeded limit for bytes billed: ${most}. ${job.bytes} or higher required.`
         return new BigQueryError('bytesBilledLimitExceeded', message)
       }
       const timeoutMs = Number(configuration.jobTimeoutMs ?? longestJobMs)
       return this.engine
-        .run(
-          { sql, bindings: queryParameters.map(toBinding), rollups },
-          { maxRows: mostRows, timeoutMs, signal: job.stop.signal },
-        )
-        .catch((error: unknown) => asSent(error, sql, query))
+        .run(statement, { maxRows: mostRows, timeoutMs, signal: job.stop.signal })
+        .catch((error: unknown) => asSent(error, statement.sql, query))
     }
   }
 
@@ -161,11 +162,11 @@ export class Jobs {
     }
   }
 
-  private resolve({ reference, configuration: { query }, caller }: NewJob): Resolved {
+  private resolve({ reference, configuration: { query }, caller }: NewJob): Resolved & Statement {
     try {
       const found = this.catalog.resolve(query.query, caller)
       this.catalog.checkLocation(reference.location, found.tables)
-      return found
+      return { ...found, bindings: (query.queryParameters ?? []).map(toBinding) }
     } catch (error) {
       if (!(error instanceof SqlError)) throw error
       throw toBigQueryError(new EngineError('rejected', `Syntax error: ${error.message}`), error.place)

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { BigQueryServer } from '../bigquery/server.ts'
 import { isPermitted } from './access.ts'
-import type { Json, State } from './plane.ts'
+import { type Json, list, type State } from './plane.ts'
 
 export interface Behind {
   /** Of the backends without gates: their addresses. */
@@ -144,7 +144,7 @@ interface RunQueryRequest {
   structuredQuery: Query
 }
 
-/** "Index types": a query by several fields needs their composite index, one by a single field its own. */
+/** @returns what a query needs and has not, as `answers by endpoint ASCENDING, usedAt DESCENDING` */
 function missingIndex(body: Buffer, state: State): string | null {
   const { parent, structuredQuery } = google.firestore.v1.RunQueryRequest.decode(body.subarray(5))
   const { from, where, orderBy = [] } = structuredQuery
@@ -153,29 +153,21 @@ function missingIndex(body: Buffer, state: State): string | null {
   for (const { field, direction } of orderBy)
     orders.set(field.fieldPath, direction === 2 ? 'DESCENDING' : 'ASCENDING')
   orders.delete('__name__')
-  const [{ collectionId: group } = { collectionId: '' }] = from
+  const group = from[0]?.collectionId ?? ''
   const at = `${parent.replace(/\/documents.*/, '')}/collectionGroups/${group}`
   const fields = [...orders].map(([fieldPath, order]) => ({ fieldPath, order }))
-  const [first] = fields
-  const isThere = first && (fields.length > 1 ? hasComposite(state, at, fields) : hasSingle(state, at, first))
-  const names = fields.map(({ fieldPath, order }) => `${fieldPath} ${order}`)
-  return isThere === false ? `${group} by ${names.join(', ')}` : null
+  if (fields.length === 0 || hasIndex(state, at, fields)) return null
+  return `${group} by ${fields.map(({ fieldPath, order }) => `${fieldPath} ${order}`).join(', ')}`
 }
 
-interface Order {
-  fieldPath: string
-  order: string
-}
-
-function hasComposite(state: State, group: string, wanted: Order[]): boolean {
-  const indexes = Object.entries(state.resources).filter(([name]) => name.startsWith(`${group}/indexes/`))
-  return indexes.some(([, { fields }]) => JSON.stringify(fields) === JSON.stringify(wanted))
-}
-
-/** A field has the indexes that it was given, or those of `*`, or both orders. */
-function hasSingle({ resources }: State, group: string, { fieldPath, order }: Order): boolean {
-  const configOf = (field: string) =>
-    resources[`${group}/fields/${field}`]?.['indexConfig'] as Json | undefined
-  const { indexes } = (configOf(fieldPath) ?? configOf('*') ?? {}) as { indexes?: { fields: Json[] }[] }
-  return !indexes || indexes.some(({ fields }) => fields[0]!['order'] === order)
+/** "Index types": several fields need their composite index; one has those that it was given, those of `*`, or both orders. */
+function hasIndex(state: State, group: string, wanted: { fieldPath: string; order: string }[]): boolean {
+  if (wanted.length > 1)
+    return list(state, `${group}/indexes`).some(
+      one => JSON.stringify(one['fields']) === JSON.stringify(wanted),
+    )
+  const configOf = (field: string) => state.resources[`${group}/fields/${field}`]?.['indexConfig']
+  const own = configOf(wanted[0]!.fieldPath) ?? configOf('*') ?? {}
+  const { indexes } = own as { indexes?: { fields: Json[] }[] }
+  return !indexes || indexes.some(({ fields }) => fields[0]!['order'] === wanted[0]!.order)
 }
