@@ -1,7 +1,7 @@
 /** Google's Firestore emulator: one for all test files that a Jest worker runs, or for another process; it ends with it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -36,33 +36,22 @@ export function missingEmulator(): string | null {
   return (missing = missing === undefined ? find() : missing)
 }
 
+let used: Promise<Emulator> | undefined
+
 /** Finds it running, or starts it. Firestore clients that this process opens from then on call it. */
 export async function useEmulator(): Promise<Emulator> {
-  const emulator = isFirst() ? await start() : await running()
+  used ??= running().then(emulator => emulator ?? start())
+  const emulator = await used
   process.env['FIRESTORE_EMULATOR_HOST'] = emulator.address
   process.env['METADATA_SERVER_DETECTION'] = 'none' // the emulator needs no credentials: no search for them
   return emulator
 }
 
-/** Whether no other has made the folder: the one that makes it starts the emulator. */
-function isFirst(): boolean {
-  try {
-    mkdirSync(folder)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  }
-}
-
-/** The emulator that another is starting or has started. */
-async function running(): Promise<Emulator> {
-  for (const until = Date.now() + startMs; Date.now() < until; await sleep(50))
-    if (existsSync(startFile)) {
-      const emulator = JSON.parse(readFileSync(startFile, 'utf8')) as Emulator
-      if (await answers(emulator.address)) return emulator
-    }
-  throw new Error(`no emulator after ${startMs} ms; if none is running, remove ${folder}`)
+/** The one that another test file has started. */
+async function running(): Promise<Emulator | null> {
+  if (!existsSync(startFile)) return null
+  const emulator = JSON.parse(readFileSync(startFile, 'utf8')) as Emulator
+  return (await answers(emulator.address)) ? emulator : null
 }
 
 /** Its classes as Java has them in memory, from the end of the first run. With them it starts in half the time. */
@@ -87,7 +76,7 @@ async function start(): Promise<Emulator> {
   const reason = missingEmulator()
   if (reason) throw new Error(reason)
   const port = await freePort()
-  mkdirSync(dirname(classes), { recursive: true })
+  for (const made of [folder, dirname(classes)]) mkdirSync(made, { recursive: true })
   const args = ['-c', script, 'sh', jar(), String(port), rulesFile, folder, classes]
   const child = spawn('sh', args, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })
   const [pid] = (await once(child.stdout, 'data')) as [Buffer]
@@ -98,8 +87,7 @@ async function start(): Promise<Emulator> {
   for (const until = Date.now() + startMs; !(await answers(emulator.address)); await sleep(50))
     if (Date.now() > until)
       throw new Error(`no emulator after ${startMs} ms: ${readFileSync(logFile, 'utf8')}`)
-  writeFileSync(`${startFile}.new`, JSON.stringify(emulator))
-  renameSync(`${startFile}.new`, startFile) // seen whole or not at all
+  writeFileSync(startFile, JSON.stringify(emulator))
   return emulator
 }
 
