@@ -40,6 +40,16 @@ export const roles = new Map(
     .map(entry => entry.split(' ') as [string, string]),
 )
 
+/** The value is that of another row, or of several. */
+export const ofOtherRows = /^(?:ANY|ARRAY|FIRST|LAG|LAST|LEAD|MAX|MIN|NTH)/
+
+/** These take what a condition chose, row by row. */
+export const aggregates =
+  /^(?:APPROX_(?:COUNT_DISTINCT|QUANTILES)|AVG|COUNT|COUNTIF|LOGICAL_.*|PERCENTILE_.*|SUM)$/
+
+/** One text or number of the values of many rows. */
+export const joins = /^(?:STRING|BIT|ARRAY_CONCAT)_/
+
 /** No record goes in. */
 export const takesScalar = /^(?:LAX_STRING|MAX|MIN|STRING|.*TRIM)$/
 
@@ -51,8 +61,8 @@ export const generates =
 export const makesTimes =
   /^(?:(?:PARSE_)?(?:DATE|DATETIME|TIME|TIMESTAMP)(?:_(?!DIFF$).*)?|GENERATE_(?:DATE|TIMESTAMP)_ARRAY|LAST_DAY)$/
 
-/** The last argument is a part of a date, which is written like a column. */
-const takesPart = /_(?:DIFF|TRUNC)$|^LAST_DAY$/
+/** The last argument is a part of a date or a form of Unicode, which are written like a column. */
+const takesPart = /_(?:DIFF|TRUNC)$|^LAST_DAY$|^NORMALIZE/
 
 export const comparisons: ReadonlySet<string> = new Set('= != <> < > <= >='.split(' '))
 export const numbers: ReadonlySet<string> = new Set('INT64 FLOAT64 NUMERIC BIGNUMERIC'.split(' '))
@@ -77,9 +87,9 @@ export function keysIn(key: AnyNode): AnyNode[] {
   return key.kind === 'Tuple' ? key.items.flatMap(keysIn) : [key]
 }
 
-/** `$.a."b"['c']`; `null` with anything else in it. */
+/** `$.a."b"['c']`; `null` with anything else in it: a name without a letter is an index to some engines, also in quotes. */
 export function namesIn(path: string): string[] | null {
-  if (!/^\$(?:\.[A-Za-z_][\w-]*|\."[\w -]+"|\['[\w -]+'\])+$/.test(path)) return null
+  if (!/^\$(?:\.[A-Za-z_][\w-]*|(?:\."|\[')[\d -]*[A-Za-z_][\w -]*(?:"|'\]))+$/.test(path)) return null
   return path.match(/[\w -]+/g)
 }
 
@@ -109,10 +119,11 @@ export function isShort(array: Expression): boolean {
 }
 const mostListed = 100
 
-/** Whether it is a part of a date. */
+/** Whether it is no column. */
 export function isPart(name: string, argument: Expression, at: number): boolean {
   if (argument.kind !== 'Path' || argument.parts.length > 1 || at === 0 || !takesPart.test(name)) return false
-  return extractParts.has(argument.parts[0]!.name.toUpperCase())
+  const part = argument.parts[0]!.name.toUpperCase()
+  return extractParts.has(part) || /^NFK?[CD]$/.test(part)
 }
 
 /** In capitals, and without SAFE. */

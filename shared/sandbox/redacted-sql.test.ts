@@ -155,7 +155,14 @@ const harmless = `
   SELECT id FROM seen WHERE timestamp >= DATE_TRUNC(CURRENT_DATE(), MONTH) AND status > 5 * 100 AND path = CONCAT('/rest', '/v1')
   SELECT t, COUNT(s.id) AS n FROM UNNEST(GENERATE_TIMESTAMP_ARRAY(TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-02', INTERVAL 1 HOUR)) AS t LEFT JOIN seen AS s ON s.timestamp >= t AND s.timestamp < TIMESTAMP_ADD(t, INTERVAL 1 HOUR) GROUP BY t
   SELECT h, COUNT(*) AS n FROM UNNEST(GENERATE_ARRAY(0, 23)) AS h LEFT JOIN seen ON EXTRACT(HOUR FROM timestamp) = h GROUP BY h
-  SELECT id FROM seen WHERE ms > (SELECT AVG(ms) * 2 FROM seen)
+  SELECT id FROM seen WHERE ms > 100 AND bytes > ms AND NORMALIZE(path, NFC) = '/'
+  SELECT path, AVG(bytes), SUM(ms) FROM seen GROUP BY path HAVING SUM(bytes) > 1000 AND AVG(ms) / 1000 < 5
+  SELECT (COUNTIF(ms < 300) + COUNTIF(ms < 1200) * 0.5) / COUNT(*) AS apdex, AVG(IF(status >= 500, 1, 0)) * 100 AS percent FROM seen
+  SELECT AVG(CASE WHEN ms < 300 THEN 1 WHEN ms < 1200 THEN 0.5 ELSE 0 END) AS apdex, MAX(CAST(status >= 500 AS INT64)) AS failed FROM seen
+  SELECT IF(COUNT(*) = 0, 0, COUNTIF(status >= 500) / COUNT(*)) AS share FROM seen
+  SELECT COUNT(s.id) AS n FROM UNNEST([2, 4, 5]) AS c LEFT JOIN seen AS s ON DIV(s.status, 100) = c GROUP BY c
+  SELECT FORMAT('%.1f%%', 100 * COUNTIF(status >= 500) / COUNT(*)) AS share, CONCAT(CAST(COUNT(*) AS STRING), ' calls') AS n FROM seen
+  SELECT JSON_VALUE(body, '$."a 1"."b-2"') AS v FROM seen
   SELECT id FROM seen WHERE status IN UNNEST(GENERATE_ARRAY(500, 599))
   SELECT x FROM UNNEST(['203.0.113.97', '203.0.113.98']) AS x WHERE EXISTS (SELECT 1 FROM seen WHERE peer = x)
   SELECT x.n + 1 AS m FROM (SELECT STRUCT(COUNT(*) AS n, path) AS x FROM seen GROUP BY path) WHERE x.n > 5 ORDER BY x.n
@@ -203,7 +210,15 @@ const refused = `
   SELECT -status AS negative FROM seen -- select both and compute with the answer
   SELECT MAX(ms) - MIN(ms) AS d FROM seen -- TIMESTAMP_DIFF
   SELECT MAX(ms) / COUNT(*) AS m FROM seen -- compare with a literal
-  SELECT AVG(bytes), SUM(ms) FROM seen -- name it with AS
+  SELECT id FROM seen WHERE ms > (SELECT AVG(ms) * 2 FROM seen) -- compare with a literal
+  SELECT id FROM seen GROUP BY id HAVING SUM(ms) > SUM(bytes) -- compare with a literal
+  SELECT id FROM seen GROUP BY id HAVING SUM(ms) / SUM(bytes) > 1 -- compare with a literal
+  SELECT id FROM seen WHERE bytes - ms > 100 -- compare columns as they are
+  SELECT id FROM seen WHERE STRPOS(note, path) > 0 -- compare columns as they are
+  SELECT IF(status >= 500, 1, 0) + IF(ms > 100, 1, 0) AS points FROM seen -- show, group, count or sum it as it is
+  SELECT CONCAT(CASE WHEN status >= 500 THEN 'bad' ELSE 'fine' END, '!') AS class FROM seen -- show, group, count or sum it as it is
+  SELECT COUNTIF(ms > 1) + COUNTIF(ms > 2) + COUNTIF(ms > 3) + COUNTIF(ms > 4) AS steps FROM seen -- select them and compute with the answer
+  SELECT JSON_VALUE(body, '$.list."1"') AS second FROM seen -- names, '$.a.b'
   SELECT SUM(IF(status = 1, bytes, -5)) AS n FROM seen -- 0 or NULL in its place
   SELECT SUM(IF(status = 1, bytes, 5)) AS n FROM seen -- 0 or NULL in its place
   SELECT m.path FROM seen AS m FULL JOIN others USING (bytes) -- use ON

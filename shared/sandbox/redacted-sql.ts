@@ -13,7 +13,6 @@ import type {
   CommonTable,
   Expression,
   From,
-  Identifier,
   Join,
   Literal,
   OrderItem,
@@ -29,6 +28,7 @@ import type {
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
 import {
+  aggregates,
   comparisons,
   generates,
   isCount,
@@ -36,11 +36,13 @@ import {
   isPart,
   isShort,
   isSum,
+  joins,
   keysIn,
   makesTimes,
   nameOf,
   namesIn,
   numbers,
+  ofOtherRows,
   remedies,
   roles,
   takesScalar,
@@ -48,8 +50,8 @@ import {
   useOf,
 } from './redacted-functions.ts'
 import {
+  chosen,
   type Column,
-  computed,
   constant,
   either,
   isConstant,
@@ -68,8 +70,9 @@ import {
   time,
   union,
   type Value,
+  varied,
 } from './redacted-values.ts'
-import type { Columns } from './shapes.ts'
+import type { Columns, Unknown } from './shapes.ts'
 
 export interface StoredText {
   /** The first part of the query that changes a text or its name beyond what redaction follows; `null` = none. */
@@ -95,8 +98,7 @@ class Judge {
   problem: Violation | null = null
   private tables: ReadonlyMap<string, Row>
   private scope: Scope | null = null
-  /** Whether the query may repeat the rows of a table somewhere. */
-  private repeats = false
+  private sources = 0
 
   constructor(columns: ReadonlyMap<string, Columns>) {
     this.tables = new Map(
@@ -106,19 +108,16 @@ class Judge {
 
   /** @returns the kinds of the names that redaction would take for others */
   answer(query: Query): Map<string, NameKind> {
-    this.repeats = [...descendants(query)].some(({ kind }) =>
-      /^(?:Join|UnnestReference|SetOperation)$/.test(kind),
-    )
     const { columns, rest } = this.query(query)
     if (rest) this.use(rest)
     const names = new Map<string, NameKind>()
     const seen = new Set<string>()
+    let unnamed = 0
     for (const { name, value } of columns) {
       this.use(value)
       const kind = this.kindGiven(name, value)
-      if (name === null && kind) this.refuse('this is redacted by its name: name it with AS', query)
-      if (name === null) continue
-      const key = nameKey(name)
+      // So BigQuery calls it.
+      const key = name === null ? `f${unnamed++}_` : nameKey(name)
       if (seen.has(key)) this.refuse(`two columns are called ${key}: give each a name of its own`, query)
       seen.add(key)
       if (kind) names.set(key, kind)
@@ -230,7 +229,7 @@ class Judge {
 
   /** Of a query as a value. */
   private valueOfQuery(query: Query): Value {
-    return varied(either(partsOf(this.query(query))))
+    return varied(either(partsOf(this.query(query))), 'chosen')
   }
 
   /** The first query names the columns of all, but BY NAME. */
@@ -239,9 +238,14 @@ class Judge {
     if (left.rest || right.rest)
       this.refuse('* in a set operation hides which column is which: name the columns', node)
     const columns = pairs(node, left.columns, right.columns).map(({ name, both }) => {
-      if (!node.operator.endsWith('UNION ALL') && both.some(isStored) && !both.every(isStored))
-        this.refuseSpelling(node)
-      return { name, value: varied(this.choose(both, node)) }
+      const held = both.filter(isStored)
+      const compares = !node.operator.endsWith('UNION ALL')
+      const isApart =
+        held.length < 2 || held.every(compares ? isAsItIs : ({ sum }) => sum) || held.every(isAsItIs)
+      if (!isApart || (compares && held.length === 1)) this.refuseSpelling(node)
+      const asks = both.reduce((sum, value) => sum + (value.asks ?? 0), 0)
+      const value = varied(this.choose(both, node))
+      return { name, value: { ...value, asks: Math.max(value.asks ?? 0, asks) } }
     })
     return { columns, rest: null }
   }
@@ -277,10 +281,10 @@ class Judge {
       case 'TableReference': {
         const { name } = from.path.at(-1)!
         const row = from.path.length === 1 ? this.tables.get(nameKey(name)) : undefined
-        return [{ name: nameKey(from.alias?.name ?? name), value: this.valueOfRow(row ?? storedRow, from) }]
+        return [this.source(from.alias?.name ?? name, this.valueOfRow(row ?? storedRow, from))]
       }
       case 'DerivedTable':
-        return [{ name: keyOf(from.alias), value: this.valueOfRow(this.query(from.query), from) }]
+        return [this.source(from.alias?.name, this.valueOfRow(this.query(from.query), from))]
       case 'UnnestReference':
         return this.unnest(from, left)
       case 'Pivot':
@@ -291,8 +295,15 @@ class Judge {
             `${from.kind.toUpperCase()} gives new names to what is stored: aggregate IF(condition, column, NULL) under names of your own`,
             from,
           )
-        return [{ name: keyOf(from.alias), value: { ...made, scalar: false } }]
+        return [this.source(from.alias?.name, { ...made, scalar: false })]
       }
+    }
+  }
+
+  private source(name: string | undefined, value: Value): Source {
+    return {
+      name: name === undefined ? null : nameKey(name),
+      value: { ...value, origin: `${this.sources++}` },
     }
   }
 
@@ -306,19 +317,18 @@ class Judge {
     const array = this.use(this.inside(left, () => this.value(from.array)))
     if (array.holds === 'made' && !isShort(from.array)) this.refuseRows('this array', from.array)
     const { alias, offset } = from
-    return [
-      { name: keyOf(alias), value: varied(this.element(array, from)) },
-      ...(offset ? [{ name: nameKey(offset.name), value: made }] : []),
-    ]
+    const element = { ...varied(this.element(array, from)), asks: 1 }
+    return [this.source(alias?.name, element), ...(offset ? [this.source(offset.name, made)] : [])]
   }
 
   /** What stood before an element in a stored list may say what it is. */
   private element(array: Value, { at }: { at: number }): Value {
     if (!isStored(array)) return array
-    if (array.list) return { ...array, list: false }
+    if (array.list) return { ...array, list: false, origin: undefined }
     const says =
       'an element by itself hides what stood before it: select the list itself, or a field of the element'
-    return { ...array, problem: array.problem ?? new Violation(says, at), opens: !array.problem }
+    const problem = array.problem ?? new Violation(says, at)
+    return { ...array, origin: undefined, problem, opens: !array.problem }
   }
 
   private join(node: Join, left: readonly Source[]): Source[] {
@@ -374,14 +384,14 @@ class Judge {
       case 'InList':
         return either(this.values(node))
       case 'ArraySubquery':
-        return this.listOf([this.valueOfQuery(node.query)], node)
+        return this.listOf(partsOf(this.query(node.query)), node)
       case 'ArrayLiteral':
         if (node.items.length === 0) return { ...nullValue, literal: node.type ? undefined : 'NULL' }
         return this.listOf(this.values(node), node)
       case 'StructLiteral':
         return this.struct(node)
       case 'Tuple':
-        return this.changed('STRUCT', this.values(node), node)
+        return this.tuple(this.values(node), node)
       case 'Case':
         return this.cases(node)
       case 'Cast':
@@ -407,35 +417,17 @@ class Judge {
         return this.compare(this.values(node), node)
       case 'Exists':
         this.query(node.query)
-        return time
+        return chosen
       case 'WithExpression':
         return this.withExpression(node.variables, node.body)
-      // A window; queries and what is in them alone are read with their query.
-      case 'CaseBranch':
-      case 'CommonTable':
-      case 'DerivedTable':
       case 'Frame':
       case 'FrameBound':
-      case 'GroupBy':
-      case 'Join':
-      case 'JoinInParentheses':
-      case 'Lambda':
-      case 'NamedWindow':
-      case 'Pivot':
-      case 'Query':
-      case 'QueryInParentheses':
-      case 'Select':
-      case 'SelectColumn':
-      case 'SelectStar':
-      case 'SetOperation':
-      case 'TableReference':
-      case 'UnnestReference':
-      case 'Unpivot':
-      case 'UnpivotGroup':
       case 'Window':
-      case 'With':
         this.parts(node)
         return made
+      // Queries, and what is in them alone, are read with their query.
+      default:
+        return this.changed(node.kind, this.values(node), node)
     }
   }
 
@@ -455,13 +447,21 @@ class Judge {
   }
 
   private truth(operands: readonly Value[]): Value {
-    return operands.every(isConstant) ? { ...constant, scalar: true } : time
+    if (operands.every(isConstant)) return { ...constant, scalar: true }
+    return operands.every(isOfLists) ? { ...listed, scalar: true } : chosen
   }
 
-  /** A list that the query writes. */
+  /** A list that the query writes or selects. */
   private listOf(items: Value[], node: AnyNode): Value {
-    if (items.some(isStored)) return this.changed('ARRAY', items, node)
-    return { ...union(items), scalar: false, literal: undefined }
+    if (items.some(isStored)) return { ...this.changed('ARRAY', items, node), list: true }
+    const list = { ...union(items), scalar: false, literal: undefined }
+    if (isConstant(this.put(items, node)) && node.kind === 'ArrayLiteral') return list
+    return { ...varied(list), asks: many }
+  }
+
+  private tuple(items: Value[], node: AnyNode): Value {
+    if (!items.some(isStored)) return this.changed('STRUCT', items, node)
+    return this.valueOfRow({ columns: items.map(value => ({ name: null, value })), rest: null }, node)
   }
 
   /** Only its fields may be read, by their names. */
@@ -493,7 +493,11 @@ class Judge {
     if (words.some(isStored)) return this.changed('FORMAT', [value, ...words], node)
     const isScalar = type !== 'ARRAY' && type !== 'STRUCT'
     if (!isStored(value))
-      return { ...(value.holds === 'time' ? made : value), scalar: isScalar, literal: undefined }
+      return {
+        ...(value.holds === 'time' ? this.put([value], node) : value),
+        scalar: isScalar,
+        literal: undefined,
+      }
     if (!node.format && !value.list && numbers.has(type)) {
       if (isPersonalValue(value) && !node.safe)
         this.refuse('this is redacted by its name: write SAFE_CAST', node)
@@ -501,7 +505,10 @@ class Judge {
     }
     if (!node.format && value.holds === 'stored' && type === 'STRING')
       return { ...value, scalar: true, opens: false }
-    if (!node.format && value.holds === 'stored' && times.has(type)) return this.timeOf('CAST', [value], node)
+    if (!node.format && value.holds === 'stored' && times.has(type)) {
+      const cast = this.timeOf('CAST', [value], node)
+      return type === 'BOOL' && !isStored(cast) ? chosen : cast
+    }
     return this.changed('this CAST', [value], node)
   }
 
@@ -550,7 +557,7 @@ class Judge {
         return this.kept(name, given, node)
       case 'counts':
         if (given.some(({ problem }) => problem)) return this.changed(name, given, node)
-        return name.startsWith('LOGICAL_') ? time : made
+        return name.startsWith('LOGICAL_') ? chosen : made
       case 'matches':
         return this.matched(given, name, node)
       case 'scales':
@@ -577,29 +584,52 @@ class Judge {
 
   private callOfOwn(name: string, given: Value[], node: Call): Value {
     if (name === 'ERROR') return nullValue
-    if (makesTimes.test(name))
-      return given.every(isConstant) && !generates.test(name) ? { ...constant, scalar: true } : time
     const use = useOf.get(name)
-    if (use === 'counts' || node.over || generates.test(name)) return made
     if (use === 'matches') return this.truth(given)
-    if (use !== 'keeps' || name.endsWith('TRIM')) return computed(given)
-    const value = this.kept(name, given, node)
-    // A text is one that a number or another text may equal, and a NULL that has a type is no NULL for a record.
-    return { ...(value.holds === 'time' && name.endsWith('STRING') ? made : value), literal: undefined }
+    if (use === 'keeps' && name !== 'ARRAY_AGG' && !name.endsWith('TRIM')) {
+      const value = this.kept(name, given, node)
+      // A text is one that a number or another text may equal, and a NULL that has a type is no NULL for a record.
+      const kept = value.holds === 'time' && name.endsWith('STRING') ? this.put([value], node) : value
+      return { ...(node.over ? varied(kept, 'chosen') : kept), literal: undefined }
+    }
+    const taken = aggregates.test(name) ? given.map((each): Value => ({ ...each, holds: 'made' })) : given
+    const value = this.put(taken, node, joins.test(name))
+    if (name.startsWith('LOGICAL_')) return chosen
+    if (makesTimes.test(name))
+      return isConstant(value) && !generates.test(name) ? value : { ...time, asks: value.asks }
+    if (name === 'ARRAY_AGG') return { ...made, asks: many }
+    return isConstant(value) && (use === 'counts' || node.over || generates.test(name)) ? made : value
+  }
+
+  /** What a function or an operator makes of nothing stored. Whole values are not put together of the answers of many conditions. */
+  private put(given: readonly Value[], node: AnyNode, isOfMany = false): Value {
+    if (given.every(isConstant)) return { ...constant, scalar: true }
+    const asks = given.reduce((sum, value) => sum + (value.asks ?? 0), isOfMany ? many : 0)
+    if (given.some(({ holds }) => holds === 'chosen'))
+      this.refuse(
+        'a condition on what is stored chooses this, and such answers are not put together: show, group, count or sum it as it is',
+        node,
+      )
+    if (asks >= many)
+      this.refuse(
+        `this puts more than ${many - 1} counts, ranks or values of lists together: select them and compute with the answer`,
+        node,
+      )
+    return { ...made, asks: Math.max(1, asks) }
   }
 
   private kept(name: string, given: Value[], node: Call): Value {
     const role = roles.get(name) ?? 'v'.repeat(given.length)
     const as = (mark: string) => given.filter((_, at) => role[at] === mark)
     if (!as('!').every(isConstant)) this.refuse(`${name} here takes a constant`, node)
-    if (name === 'NULLIF') this.compare(given, node)
     if (name.endsWith('TRIM') && given.length > 1)
       return this.changed(`${name} of other characters than blanks`, given, node)
-    const chosenBy = name === 'NULLIF' ? [time] : as('-')
+    const chosenBy = name === 'NULLIF' ? [this.compare(given, node)] : as('-')
     const value = this.choose(as('v'), node, chosenBy)
     if (!isStored(value)) return value
-    const isScalar = value.scalar || takesScalar.test(name)
-    return { ...value, scalar: isScalar && name !== 'ARRAY_AGG', list: name === 'ARRAY_AGG' }
+    const isList = name === 'ARRAY_AGG'
+    const origin = ofOtherRows.test(name) ? undefined : value.origin
+    return { ...value, origin, scalar: !isList && (value.scalar || takesScalar.test(name)), list: isList }
   }
 
   /** Several stored values become one: of records, one would name the fields of all. */
@@ -609,14 +639,12 @@ class Judge {
     const others = among.filter(value => !isStored(value))
     const value = union(among)
     if (held.length === 0) {
-      const varies = conditions.length > 0 && !conditions.every(isConstant)
-      return varies ? { ...varied(value), literal: undefined } : value
+      if (conditions.every(isConstant)) return value
+      return varied(value, conditions.every(isOfLists) ? 'listed' : 'chosen')
     }
-    if (
-      others.some(({ holds }) => holds === 'made') ||
-      (among.length > 1 && held.some(({ doubtful }) => doubtful))
-    )
-      this.refuseSpelling(node)
+    const isMixed = held.some(({ sum }) => sum) && !held.every(({ sum }) => sum)
+    const isDoubtful = among.length > 1 && held.some(({ doubtful }) => doubtful)
+    if (isMixed || isDoubtful || others.some(({ holds }) => holds === 'made')) this.refuseSpelling(node)
     const isOne = held.length === 1 || union(held).name !== null
     if (!among.some(({ scalar }) => scalar) && !(isOne && others.every(({ literal }) => literal === 'NULL')))
       this.refuse(
@@ -642,23 +670,28 @@ class Judge {
   /** Of a text in any form, compared with constants, only the truth leaves. */
   private compare(operands: readonly Value[], node: AnyNode): Value {
     const held = operands.filter(isStored)
-    if (held.length === 0) return this.truth(operands)
-    for (const value of held)
-      if (value.problem && operands.some(other => other !== value && !isConstant(other))) this.use(value)
-    const spells = held.length > 1 && held.some(({ repeated, doubtful }) => repeated || doubtful)
-    if (spells || operands.some(({ holds }) => holds === 'made')) this.refuseSpelling(node)
-    return time
+    const isAlone = operands.filter(value => !isConstant(value)).length === 1
+    if (!isAlone) for (const value of held) this.use(value)
+    const isMade = held.length > 0 && operands.some(({ holds, ratio }) => holds === 'made' || ratio)
+    if (isMade || (held.length > 1 && !held.every(isAsItIs))) this.refuseSpelling(node)
+    return this.truth(operands)
   }
 
-  private matched([value, ...patterns]: Value[], what: string, node: AnyNode): Value {
-    if (![value!, ...patterns].some(isStored)) return this.truth([value!, ...patterns])
-    if (!patterns.every(isConstant)) this.refuse(`${what} here takes a constant`, node)
-    return time
+  private matched(given: Value[], what: string, node: AnyNode): Value {
+    if (given.some(isStored) && !given.slice(1).every(isConstant))
+      this.refuse(`${what} here takes a constant`, node)
+    return this.truth(given)
   }
 
   /** Time zones, formats and parts are constants: the messages of errors show them. */
   private timeOf(what: string, given: Value[], node: AnyNode): Value {
-    if (!given.some(isStored)) return given.every(isConstant) ? constant : makesTimes.test(what) ? time : made
+    const { asks } = this.put(
+      given.filter(value => !isStored(value)),
+      node,
+    )
+    const isOfTime = what === 'CAST' || (makesTimes.test(what) && !what.startsWith('FORMAT_'))
+    const result = isOfTime ? { ...time, asks } : { ...made, asks: Math.max(1, asks ?? 0) }
+    if (given.every(isConstant)) return constant
     const isFormat = what.startsWith('FORMAT_')
     const isDifference = what.endsWith('_DIFF')
     const takes = given.map((value, at) => {
@@ -669,7 +702,7 @@ class Judge {
     const isOfNumbers = /^(?:DATE|DATETIME|TIME)$/.test(what) && given.length > 2
     if (isOfNumbers || takes.includes(false) || (isFormat && !isConstant(given[0]!)))
       return this.changed(what, given, node)
-    return makesTimes.test(what) && !isFormat ? time : what === 'CAST' ? time : made
+    return result
   }
 
   private bucket(name: string, given: Value[], node: Call): Value {
@@ -686,7 +719,7 @@ class Judge {
 
   /** A number near a card's, or the half of one, has no form to find it by: a stored number is only scaled, to be shown in part. */
   private scaled(what: string, nodes: Expression[], given: Value[], node: AnyNode): Value {
-    if (!given.some(isStored)) return { ...computed(given), scalar: true }
+    if (!given.some(isStored)) return this.put(given, node)
     const [left, right] = given as [Value, Value | undefined]
     const isScale =
       /^[*/A-Z]/.test(what) && given.every(({ problem, list, mixed }) => !problem && !list && !mixed)
@@ -694,7 +727,7 @@ class Judge {
     if (isScale && nodes.slice(1).every(isNumber)) return numberOf(left)
     if (isScale && isProduct && isNumber(nodes[0]!)) return numberOf(right!)
     const isDivision = /^\/$|_DIVIDE$/.test(what) && !left.ratio && !right?.ratio
-    if (isScale && isDivision && isStored(left) && (right!.sum || (isSum(nodes[0]!) && isCount(nodes[1]!))))
+    if (isScale && isDivision && left.sum && (right!.sum || (isSum(nodes[0]!) && isCount(nodes[1]!))))
       return numberOf(union([numberOf(left), isStored(right!) ? numberOf(right!) : numberOf(left)]), {
         ratio: true,
         sum: false,
@@ -711,19 +744,32 @@ class Judge {
         `${name} here takes a stored number, also scaled by a positive literal, and 0 or NULL in its place: compute with the sums instead`,
         node,
       )
-    const repeated = this.repeats || value.repeated || node.over !== null
-    return numberOf(value, { sum: true, repeated, list: name === 'APPROX_QUANTILES', ofText: false })
+    const list = name === 'APPROX_QUANTILES'
+    if (value.isTime && (list || name === 'PERCENTILE_DISC')) return { ...time, scalar: !list }
+    return numberOf(value, {
+      sum: true,
+      ratio: value.several ?? false,
+      list,
+      ofText: false,
+      origin: undefined,
+    })
   }
 
   // ---- refusals
 
   /** What a function makes: of what is stored, it may be compared with constants. */
   private changed(what: string, given: Value[], node: AnyNode): Value {
-    if (!given.some(isStored)) return { ...computed(given), scalar: false }
     const held = given.filter(isStored)
-    const spells = held.length > 1 && held.some(({ repeated, doubtful }) => repeated || doubtful)
-    if (spells || given.some(value => !isStored(value) && !isConstant(value))) this.refuseSpelling(node)
+    if (held.length === 0) return { ...this.put(given, node), scalar: false }
     const remedy = remedies.find(([names]) => names.test(what))![1]
+    const isOne =
+      held.every(({ origin }) => origin !== undefined && origin === held[0]!.origin) || held.length === 1
+    if (!isOne || held.some(({ list, row }) => list || row))
+      this.refuse(
+        `${what} here takes one column: compare columns as they are, each with constants, or ${remedy}`,
+        node,
+      )
+    if (given.some(value => !isStored(value) && !isConstant(value))) this.refuseSpelling(node)
     const says = `${what} makes another text or number of what is stored, which redaction would not know: compare it with a constant, or ${remedy}`
     const problem = held.find(value => value.problem && !value.opens)?.problem ?? new Violation(says, node.at)
     return { ...union(held), kinds: new Set(), name: null, list: false, problem, opens: false }
@@ -732,8 +778,8 @@ class Judge {
   /** What a query makes row by row and keeps where it equals a stored value spells that. */
   private refuseSpelling(node: AnyNode): void {
     this.refuse(
-      'this compares what is stored with values that the query makes for its rows, which would spell it: compare with a ' +
-        'literal, a parameter, a list that you write, or another column',
+      'this compares what is stored with values that the query computes, which would spell it: compare with a literal or a ' +
+        'parameter, and columns as they are with a list that you write or with each other',
       node,
     )
   }
@@ -755,21 +801,27 @@ function literalOf({ literal, text, value }: Literal): Value['literal'] {
   return literal !== 'BYTES' && /^0?(?:\.0+)?$/.test(literal === 'STRING' ? value : text) ? '0' : undefined
 }
 
-/** A constant of one of several rows. */
-function varied(value: Value): Value {
-  return isConstant(value) ? { ...value, holds: 'listed' } : value
+/** As many as no function takes. */
+const many = 4
+
+function isAsItIs({ holds, doubtful }: Value): boolean {
+  return holds === 'stored' && !doubtful
+}
+
+function isOfLists({ holds }: Value): boolean {
+  return holds === 'constant' || holds === 'listed'
 }
 
 function partsOf({ columns, rest }: Row): Value[] {
   return [...columns.map(({ value }) => value), ...(rest ? [rest] : [])]
 }
 
-function keyOf(alias: Identifier | null): string | null {
-  return alias && nameKey(alias.name)
-}
-
-function rowOf(columns: readonly { name: string }[]): Row {
-  return { columns: columns.map(({ name }) => ({ name, value: stored(name) })), rest: null }
+function rowOf(columns: Exclude<Columns, Unknown>): Row {
+  const isTime = (kind = '') => times.has(kind) && kind !== 'BOOL'
+  return {
+    columns: columns.map(({ name, type }) => ({ name, value: stored(name, isTime(type?.kind)) })),
+    rest: null,
+  }
 }
 
 /** The columns of a set operation, with what both queries have in each. */

@@ -4,11 +4,11 @@ import { nameKey } from '../sql/relations.ts'
 import type { Violation } from './caller-rules.ts'
 
 /**
- * `constant`: literals, parameters, and what is computed of those alone. `listed`: one of several constants, by row. `time`: a time or
- * a truth, which no stored text or number equals. `made`: computed, but of nothing stored. `number`: computed of stored numbers. `stored`:
- * a column, a field or an element.
+ * `constant`: literals, parameters, and what is computed of those alone. `listed`: one of several constants, by row. `chosen`: a
+ * condition on what is stored, or one of several constants by it. `time`: a time, which no stored text or number equals. `made`: computed,
+ * but of nothing stored. `number`: computed of stored numbers. `stored`: a column, a field or an element.
  */
-type Held = 'constant' | 'listed' | 'time' | 'made' | 'number' | 'stored'
+type Held = 'constant' | 'listed' | 'chosen' | 'time' | 'made' | 'number' | 'stored'
 
 export interface Value {
   holds: Held
@@ -16,17 +16,24 @@ export interface Value {
   kinds: ReadonlySet<NameKind>
   /** The key of its own name, under which redaction knows it; `null` where it counts as something above it, or is computed. */
   name: string | null
+  /** Of what is stored: which column of which range variable. What is of several, or of several rows, has none. */
+  origin?: string | undefined
+  /** Of what is not stored: how many counts, ranks, rows of lists and choices are put together in it. */
+  asks?: number | undefined
+  /** A column whose type is a time's. */
+  isTime?: boolean
   /** No record, no list. */
   scalar?: boolean
   /** A constant, but NULL and 0, may stand in its place. */
   mixed?: boolean
-  /** An aggregate that lists single values. */
+  /** A list of values of several rows. */
   list?: boolean
   literal?: 'NULL' | '0' | undefined
-  /** Of numbers: a sum, or what is shown like one; divided by another; may count rows that the query makes; may be of a text. */
+  /** One of several columns, by row. */
+  several?: boolean
+  /** Of numbers: a sum, or what is shown like one; put together of several; may be of a text. */
   sum?: boolean
   ratio?: boolean
-  repeated?: boolean
   ofText?: boolean
   /** It may be made as well: two columns have the name. */
   doubtful?: boolean
@@ -63,9 +70,10 @@ const none: ReadonlySet<NameKind> = new Set()
 const of = (holds: Held): Value => ({ holds, kinds: none, name: null })
 
 export const constant: Value = of('constant')
-export const listed: Value = of('listed')
+export const listed: Value = { ...of('listed'), asks: 1 }
+export const chosen: Value = { ...of('chosen'), asks: 1, scalar: true }
 export const time: Value = { ...of('time'), scalar: true }
-export const made: Value = { ...of('made'), scalar: true }
+export const made: Value = { ...of('made'), asks: 1, scalar: true }
 export const storedRow: Row = { columns: [], rest: { ...of('stored'), kinds: new Set(['other']) } }
 
 export function isStored({ holds }: Value): boolean {
@@ -80,42 +88,61 @@ export function isPersonalValue({ kinds }: Value): boolean {
   return [...kinds].some(isPersonal)
 }
 
-export function stored(name: string): Value {
-  return { holds: 'stored', kinds: new Set([kindOf(name)]), name: nameKey(name) }
+export function stored(name: string, isTime = false): Value {
+  return { holds: 'stored', kinds: new Set([kindOf(name)]), name: nameKey(name), isTime }
 }
 
 /** What is computed of a stored number. */
 export function numberOf(value: Value, more: Partial<Value> = {}): Value {
-  const { mixed = false, sum = false, ratio = false, repeated = false, ofText = false, problem } = value
+  const {
+    mixed = false,
+    several = false,
+    sum = false,
+    ratio = false,
+    ofText = false,
+    origin,
+    problem,
+  } = value
   const kinds = new Set([...value.kinds].filter(isPersonal))
-  const number = { kinds, name: null, scalar: true, mixed, sum, ratio, repeated, ofText, problem }
+  const number = { kinds, name: null, origin, scalar: true, mixed, several, sum, ratio, ofText, problem }
   return { holds: 'number', ...number, ...more }
 }
 
-/** What is made of nothing stored. */
-export function computed(values: readonly Value[]): Value {
-  return values.every(isConstant) ? constant : made
+/** Which of several it is, the rows or what they hold say. */
+export function varied(value: Value, holds: 'listed' | 'chosen' = 'listed'): Value {
+  if (isStored(value)) return value
+  const isKept = value.holds !== 'constant' && value.holds !== 'listed'
+  return {
+    ...value,
+    holds: isKept ? value.holds : holds,
+    asks: Math.max(1, value.asks ?? 0),
+    literal: undefined,
+  }
 }
 
 /** One of these: which, only the rows know. */
 export function union(values: readonly Value[]): Value {
   const [first] = values
   if (values.length === 1) return first!
-  const order: Held[] = ['constant', 'listed', 'time', 'made', 'stored', 'number']
+  const order: Held[] = ['constant', 'listed', 'chosen', 'time', 'made', 'stored', 'number']
   const holds = order.findLast(held => values.some(value => value.holds === held)) ?? 'constant'
-  const some = (flag: 'mixed' | 'ratio' | 'repeated' | 'ofText' | 'doubtful') =>
-    values.some(value => value[flag])
+  const some = (flag: 'mixed' | 'ratio' | 'ofText' | 'doubtful') => values.some(value => value[flag])
+  const held = values.filter(isStored)
+  const origins = new Set(held.map(value => value.origin ?? value))
   return {
     holds,
     kinds: new Set(values.flatMap(({ kinds }) => [...kinds])),
     name: values.every(({ name }) => name === first?.name) ? (first?.name ?? null) : null,
+    origin: origins.size > 1 ? undefined : held[0]?.origin,
+    several: origins.size > 1 || held.some(({ several }) => several),
+    asks: Math.max(...values.map(({ asks }) => asks ?? 0)),
+    isTime: values.every(({ isTime }) => isTime),
     scalar: values.every(({ scalar }) => scalar),
     literal: values.every(({ literal }) => literal === first?.literal) ? first?.literal : undefined,
     mixed: some('mixed'),
-    list: values.filter(isStored).every(({ list }) => list),
-    sum: values.filter(isStored).every(({ sum }) => sum),
+    list: held.some(({ list }) => list),
+    sum: held.length > 0 && held.every(({ sum }) => sum),
     ratio: some('ratio'),
-    repeated: some('repeated'),
     ofText: some('ofText'),
     doubtful: some('doubtful'),
     problem: values.find(({ problem }) => problem)?.problem,
@@ -133,14 +160,19 @@ export function part(value: Value, name: string): Value {
   if (value.problem && !value.opens) return value
   const key = nameKey(name)
   const columns = value.row?.columns.filter(column => column.name !== null && nameKey(column.name) === key)
-  if (columns && columns.length > 0) return either(columns.map(column => column.value))
-  if (value.row) return value.row.rest ? part(value.row.rest, name) : value
+  const origin = value.origin && `${value.origin}.${key}`
+  if (columns && columns.length > 0) {
+    const column = either(columns.map(each => each.value))
+    return origin ? { ...column, origin } : column
+  }
+  if (value.row) return value.row.rest ? part({ ...value.row.rest, origin: value.origin }, name) : value
   if (!isStored(value)) return value
   const above = [...value.kinds].filter(kind => isPersonal(kind) && !describes(name, kind))
   return {
     holds: value.holds,
     kinds: new Set([...above, kindOf(name)]),
     name: above.length > 0 ? null : key,
+    origin,
     mixed: value.mixed ?? false,
   }
 }
