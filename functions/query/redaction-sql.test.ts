@@ -294,6 +294,141 @@ const generators = [
   `SELECT x FROM UNNEST(TO_CODE_POINTS(REPEAT('a', 1000))) AS x, seen`,
 ]
 
+/** Engines read a step of digits as an index. */
+const indexes = `
+  JSON_VALUE(body, '$.args."1"') | JSON_VALUE(body, '$.args."01"') | JSON_VALUE(body, '$."args"."1"') | JSON_VALUE(body, "$['args']['1']")
+  JSON_EXTRACT_SCALAR(body, "$['args']['1']") | JSON_EXTRACT_SCALAR(body, "$['args']['01']") | SAFE.JSON_VALUE(body, '$.args."1"')
+  JSON_VALUE(PARSE_JSON(body), '$.args."1"') | JSON_VALUE(PARSE_JSON(body).args, '$."1"') | MAX(JSON_VALUE(body, '$.args."0".a')) | JSON_VALUE(body, '$.args."-1"')
+`
+
+const cumulated =
+  '(SELECT SUM(CASE m.k WHEN 1 THEN DIV(s.num, 1000) * 1000 ELSE m.status / 5 END) FROM n AS m WHERE m.k <= n.k)'
+const n = 'WITH n AS (SELECT status, ROW_NUMBER() OVER (ORDER BY id) AS k FROM seen) '
+
+/** Sums that the query makes, beside what is stored. */
+const compared = [
+  ...[
+    `${cumulated} <= s.num`,
+    `NOT ${cumulated} > s.num`,
+    `s.num BETWEEN 0 AND ${cumulated}`,
+    `s.num IN (${cumulated}, 5)`,
+    `NULLIF(s.num, ${cumulated}) IS NULL`,
+    `s.num / ${cumulated} >= 1`,
+    `s.num - ${cumulated} >= 0`,
+    `${cumulated} >= (SELECT AVG(x.num) FROM seen AS x)`,
+    `s.num IS NOT DISTINCT FROM ${cumulated}`,
+    `(SELECT SUM(s.num) FROM UNNEST([1])) / (SELECT SUM(m.status) FROM n AS m) >= 1`,
+    `${cumulated} >= 4532015112830000`,
+    `(SELECT AVG(m.status) FROM n AS m WHERE m.k <= n.k) <= s.num`,
+    `(SELECT SUM(m.status) / COUNT(*) FROM n AS m) <= s.num`,
+    `[s.num] = [${cumulated}]`,
+    `(SELECT APPROX_QUANTILES(m.status, 2)[OFFSET(1)] FROM n AS m) <= s.num`,
+    `CASE s.num WHEN ${cumulated} THEN TRUE END`,
+    `(s.num, 1) = (${cumulated}, 1)`,
+  ].map(condition => `${n}SELECT COUNT(*) AS k FROM seen AS s, n WHERE ${condition}`),
+  ...[
+    'CUBE (id, path)',
+    'ROLLUP (id, path)',
+    'GROUPING SETS ((id), (path), ())',
+    'id',
+    'DIV(status, 100)',
+  ].flatMap(keys => [
+    `WITH w AS (SELECT SUM(status * 2) AS p FROM seen GROUP BY ${keys}) SELECT p FROM w WHERE p IN (SELECT num FROM seen)`,
+    `WITH w AS (SELECT SUM(status * 2) AS p FROM seen GROUP BY ${keys}) SELECT (SELECT MAX(p) FROM w WHERE p <= s.num) AS v FROM seen AS s`,
+  ]),
+  'SELECT id FROM seen GROUP BY id HAVING SUM(status) > MAX(num)',
+  'SELECT id FROM seen GROUP BY id HAVING AVG(num) > SUM(status)',
+  'SELECT id FROM seen GROUP BY id HAVING AVG(num) / SUM(status) > 1',
+  'SELECT id FROM seen QUALIFY SUM(status) OVER (ORDER BY id) <= num',
+  'SELECT id FROM seen QUALIFY PERCENTILE_CONT(status, 0.5) OVER () = num',
+  'SELECT s.id FROM seen AS s JOIN (SELECT SUM(status) AS num FROM seen) AS w USING (num)',
+  'SELECT num AS v FROM seen INTERSECT DISTINCT SELECT SUM(status) FROM seen',
+  'SELECT num AS v, 0 AS k FROM seen UNION ALL SELECT SUM(status), 1 FROM seen ORDER BY v',
+  'SELECT num * 1 AS v, 0 AS k FROM seen UNION ALL SELECT status * 1e12, 1 FROM seen ORDER BY v',
+  'SELECT IF(k = 1, DIV(num, 1), SUM(status) OVER (ORDER BY id)) AS v FROM seen, UNNEST([1, 2]) AS k ORDER BY v',
+  'SELECT k FROM (SELECT id AS k, DIV(num, 1) AS v FROM seen UNION ALL SELECT id, DIV(status, 1) FROM seen) GROUP BY k HAVING SUM(v) > 4532015112830000',
+  'SELECT k FROM seen, UNNEST([1, 2]) AS k GROUP BY k HAVING SUM(IF(k = 1, DIV(num, 1), DIV(status, 1))) > 4532015112830000',
+  'SELECT s.num / (SELECT SUM(m.status) FROM seen AS m) AS x FROM seen AS s',
+  'SELECT s.num / SUM(status) OVER () AS x FROM seen AS s',
+]
+
+/** Two stored values of which the query knows one. */
+const related = `
+  DIV(s.num, 100000000000000) - MOD(w.status, 100) = 0 | MOD(s.num - w.status, 1000) = 0 | s.num - w.status BETWEEN 4532015112800000 AND 4532015112830000
+  EDIT_DISTANCE(SUBSTR(s.cookie, 1, 1), SUBSTR(w.path, 2, 1)) = 0 | STRPOS(s.peer, w.id) = 1 | STRPOS(s.peer, SUBSTR(w.id, 1, 3)) = 1
+  CONCAT(SUBSTR(s.peer, 1, 1), SUBSTR(w.path, 1, 1)) IN ('00', '11', '22') | SUBSTR(s.peer, 1, 1) || w.path = '2/' | SAFE_DIVIDE(MOD(s.num, 100), MOD(w.status, 100)) = 1
+  REGEXP_EXTRACT(SUBSTR(s.peer, 1, 2), SUBSTR(w.path, 1, 2)) IS NOT NULL | REPLACE(SUBSTR(s.peer, 1, 2), w.path, '') = '' | BIT_COUNT(MOD(s.num, 100) ^ w.status) = 0
+  GREATEST(s.num, w.status) = 5 | LEAST(s.peer, w.path) LIKE '2%' | SAFE_SUBTRACT(s.num, w.status) < 0 | s.num >= w.status * 1.5e11 | DIV(s.num, 10) = w.status
+  s.num = w.status + 400000 | SUBSTR(s.peer, 1, 1) = w.path | SUBSTR(s.peer, 1, 1) = SUBSTR(w.path, 2, 1) | SUBSTR(s.peer, 1, 1) IN (w.path) | w.path IN (SUBSTR(s.peer, 1, 1))
+  NULLIF(MOD(s.num, 100), w.status) IS NULL | CASE MOD(s.num, 100) WHEN w.status THEN TRUE END | (SUBSTR(s.peer, 1, 1), 1) = (w.path, 1) | [SUBSTR(s.peer, 1, 1)] = [w.path]
+  STRUCT(SUBSTR(s.peer, 1, 1)) = STRUCT(w.path) | w.path IN (SELECT SUBSTR(x.peer, 1, 1) FROM seen AS x) | EXISTS (SELECT 1 FROM seen AS x WHERE STRPOS(x.peer, w.id) = 1)
+  EDIT_DISTANCE(s.peer, (SELECT MAX(x.path) FROM seen AS x)) = 0 | EDIT_DISTANCE(s.peer, ARRAY(SELECT x.path FROM seen AS x)[OFFSET(0)]) = 0
+  TO_JSON_STRING((s.peer, w.path)) LIKE '%2%' | TO_JSON_STRING([s.peer, w.path]) LIKE '%2%' | WITH(a AS s.peer, b AS w.path, STRPOS(a, b) = 1) | STRPOS(TO_JSON_STRING(s), w.path) = 1
+  TIMESTAMP_DIFF(TIMESTAMP_MICROS(s.num), TIMESTAMP_MICROS(w.status), SECOND) = 0 | TIMESTAMP_ADD(TIMESTAMP_SECONDS(s.num), INTERVAL w.status SECOND) IS NULL | FORMAT('%d%d', s.num, w.status) LIKE '45%'
+`
+
+const relatedQueries = [
+  'SELECT COUNTIF(MOD(s.num, 1000) - MOD(w.status, 1000) < 0) AS below FROM seen AS s, seen AS w',
+  'SELECT COUNTIF(STRPOS(peer, LAG(path) OVER (ORDER BY id)) = 1) AS x FROM seen',
+  'SELECT id FROM (SELECT id, TRIM(path) AS v, LAG(TRIM(peer)) OVER (ORDER BY id) AS l FROM seen) AS a WHERE EDIT_DISTANCE(l, v) = 0',
+  'SELECT id FROM seen QUALIFY STRPOS(peer, FIRST_VALUE(path) OVER (ORDER BY id)) = 1',
+  'SELECT STRPOS(a.v[OFFSET(0)], a.v[OFFSET(1)]) = 1 AS x FROM (SELECT ARRAY_AGG(v) AS v FROM (SELECT TRIM(peer) AS v FROM seen UNION ALL SELECT TRIM(path) FROM seen)) AS a',
+  'SELECT STRPOS(TO_JSON_STRING(t), SUBSTR(TO_JSON_STRING(t), 9)) = 1 AS x FROM (SELECT s.peer, w.path FROM seen AS s, seen AS w) AS t',
+  'WITH c AS (SELECT peer FROM seen) SELECT COUNTIF(STRPOS(x.peer, y.peer) = 1) AS n FROM c AS x, c AS y',
+]
+
+const bit = (place: number) => `IF(MOD(DIV(num, ${place}), 2) = 1, ${place}, 0)`
+const letter = (at: number) => `IF(SUBSTR(peer, ${at}, 1) = '2', '2', 'x')`
+
+/** What conditions choose. */
+const chosen = `
+  ${bit(1)} + ${bit(2)} | ${bit(1)} - ${bit(2)} | 2 * ${bit(1)} | ${bit(1)} + ${bit(1)} | MAX(${bit(1)}) + MAX(${bit(2)}) | -${bit(1)} | CHR(${bit(64)}) | ${bit(1)} / ${bit(2)}
+  CONCAT(${letter(1)}, ${letter(2)}) | ${letter(1)} || ${letter(2)} | CONCAT(CHR(${bit(64)} + ${bit(2)})) | STRING_AGG(${letter(1)}, '') | SUBSTR('0123', ${bit(1)}, 1)
+  [${letter(1)}, ${letter(2)}] | ARRAY_AGG(${letter(1)}) | ARRAY_TO_STRING([${letter(1)}, ${letter(2)}], '') | TO_JSON_STRING([${letter(1)}]) | JSON_OBJECT('a', ${letter(1)})
+  FORMAT('%s%s', ${letter(1)}, ${letter(2)}) | ['a', 'b'][SAFE_OFFSET(${bit(1)})] | REPEAT('a', ${bit(2)}) | LENGTH(${letter(1)}) | GREATEST(${bit(1)}, 5) | BIT_OR(${bit(1)})
+  CAST(MOD(num, 2) = 1 AS INT64) + 1 | CAST(peer LIKE '2%' AS STRING) || 'x' | CONCAT(CAST(${bit(1)} AS STRING), CAST(${bit(2)} AS STRING)) | COALESCE(NULLIF(${bit(1)}, 0), 9) + 1
+  (SELECT ${bit(1)}) + (SELECT ${bit(2)}) | WITH(a AS ${bit(1)}, b AS ${bit(2)}, a + b) | CASE WHEN peer LIKE '2%' THEN ${bit(1)} ELSE ${bit(2)} END + 1 | CAST(num AS BOOL) || 'x'
+  (SELECT 50 FROM UNNEST([1]) WHERE peer LIKE '2%') + 1 | LAG(50) OVER (PARTITION BY path ORDER BY id) + 1 | CAST(EXISTS (SELECT 1 FROM seen AS x WHERE x.peer LIKE '2%') AS INT64) + 1
+  SUM(${bit(1)}) + SUM(${bit(2)}) + SUM(${bit(4)}) + SUM(${bit(8)}) | COUNTIF(MOD(num, 2) = 1) + 2 * COUNTIF(num > 1) + 4 * COUNTIF(num > 2) + 8 * COUNTIF(num > 3)
+  (SELECT STRING_AGG(c, '') FROM UNNEST(['2', '0']) AS c WHERE peer LIKE '2%') | ARRAY_TO_STRING(ARRAY(SELECT c FROM UNNEST(['2', '0']) AS c WHERE peer >= c), '')
+  TIMESTAMP_ADD(TIMESTAMP '2020-01-01', INTERVAL ${bit(1)} SECOND) | DATE_ADD(DATE '2020-01-01', INTERVAL ${bit(2)} DAY) | TIMESTAMP_SECONDS(${bit(2)}) | INTERVAL ${bit(1)} DAY
+  RANGE_BUCKET(num, [1, 5]) + 10 * RANGE_BUCKET(num, [2]) + 100 * RANGE_BUCKET(num, [3]) + 1000 * RANGE_BUCKET(num, [4]) | TO_JSON_STRING(STRUCT(${bit(1)} AS a))
+`
+
+const chosenQueries = [
+  `SELECT x || y AS z FROM (SELECT ${letter(1)} AS x, ${letter(2)} AS y FROM seen)`,
+  `SELECT SUM(v) AS x FROM (${[1, 2, 4, 8].map(place => `SELECT ${bit(place)} AS v FROM seen`).join(' UNION ALL ')})`,
+  `SELECT a || b || d || e AS x FROM seen, UNNEST(['0', '2']) AS a, UNNEST(['0', '2']) AS b, UNNEST(['0', '2']) AS d, UNNEST(['0', '2']) AS e WHERE peer >= a`,
+]
+
+const expressions = (text: string) => text.split(/ \| (?!\|)|\n\s*/).filter(each => each.trim() !== '')
+
+test.each([
+  ...expressions(indexes).map(each => `SELECT ${each} AS x FROM seen`),
+  ...compared,
+  ...expressions(related).map(
+    each => `SELECT s.id, MIN(w.status) AS x FROM seen AS s JOIN seen AS w ON ${each} GROUP BY s.id`,
+  ),
+  ...relatedQueries,
+  ...expressions(chosen).map(each => `SELECT ${each} AS x FROM seen`),
+  ...chosenQueries,
+])('what is stored is not computed by %s', async sql => {
+  expect(await ask(sql)).toMatchObject({ code: 'redaction_locked' })
+})
+
+test('answers of conditions are shown, grouped, counted and summed', async () => {
+  const { result, detail } = await ask(
+    `SELECT ${letter(1)} AS a, peer LIKE '2%' AS b, SUM(${bit(1)}) AS c, COUNTIF(num > 5) / COUNT(*) AS d, AVG(IF(status > 500, 1, 0)) * 100 AS e,
+       MAX(IF(peer LIKE '2%', IF(peer LIKE '20%', 'x', 'y'), 'z')) AS f FROM seen WHERE num > status AND peer != path GROUP BY a, b ORDER BY a`,
+  )
+  expect([detail, result]).toEqual([undefined, [{ a: '2', b: true, c: 0, d: 1, e: 100, f: 'x' }]])
+})
+
+test('a column without a name has that of BigQuery, and eight digits', async () => {
+  const { result, detail } = await ask('SELECT SUM(num), MAX(cookie), COUNT(*) FROM seen')
+  expect([detail, result]).toEqual([undefined, [{ f0_: 4000000000000000, f1_: 'REDACTED', f2_: 1 }]])
+})
+
 describe('SQL under a redacted key shows no personal data', () => {
   test('there are over 120 attacks', () => {
     expect(new Set([...attacks, ...queries, ...namesakes]).size).toBeGreaterThan(120)

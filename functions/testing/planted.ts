@@ -34,7 +34,7 @@ export async function startPlanted() {
   const folder = mkdtempSync(join(tmpdir(), 'planted-'))
   writeFileSync(
     join(folder, 'logs.sql'),
-    `WITH seen AS (${row('a')} UNION ALL ${row('b')}), others AS (SELECT 'a' AS id, '/y' AS path, 5 AS bytes) SELECT id FROM seen`,
+    `WITH seen AS (${row('a')} UNION ALL ${row('b')}), others AS (SELECT 'a' AS id, '/y' AS path, 5 AS bytes), kept AS (SELECT 424242 AS num), digits AS (SELECT n, 1 AS one FROM UNNEST(GENERATE_ARRAY(0, 9)) AS n) SELECT id FROM seen`,
   )
   writeFileSync(
     join(folder, 'logs.yaml'),

@@ -165,3 +165,78 @@ const nested = fc.oneof(
 
 /** Texts of queries over `seen` of `planted.ts`; many are refused or no queries at all. */
 export const redactedQueries: fc.Arbitrary<string> = nested
+
+/** The places of 424242, in numbers to divide by. */
+const places = [100000, 10000, 1000, 100, 10, 1]
+const digit = (place: number) => `MOD(DIV(s.num, ${place}), 10)`
+const digits = [...'0123456789']
+
+/** What a condition chooses, of each digit: a text, or a number in its place. */
+const chosen = {
+  text: (place: number) => `CASE ${digit(place)} ${digits.map(d => `WHEN ${d} THEN '${d}'`).join(' ')} END`,
+  number: (place: number) =>
+    `CASE ${digits.map(d => `WHEN ${digit(place)} = ${d} THEN ${Number(d) * place}`).join(' ')} END`,
+  count: (place: number) =>
+    `(SELECT ${digits.map(d => `${Number(d) * place} * COUNTIF(${digit(place)} = ${d})`).join(' + ')} FROM UNNEST([1]))`,
+}
+const wrapped = listed(`X | MAX(X) OVER () | (SELECT X) | COALESCE(X, X) | IF(TRUE, X, X) | WITH(v AS X, v)
+  (SELECT ANY_VALUE(v) FROM UNNEST([1]), (SELECT X AS v)) | (SELECT SUM(CAST(X AS INT64)) FROM UNNEST([1]))`)
+const sums = listed('A + B + C + D + E + F | SAFE_ADD(A, B) + C + D + E + F | A - -B - -C - -D - -E - -F')
+const joined =
+  listed(`A || B || C || D || E || F | CONCAT(A, B, C, D, E, F) | FORMAT('%s%s%s%s%s%s', A, B, C, D, E, F)
+  ARRAY_TO_STRING([A, B, C, D, E, F], '') | TO_JSON_STRING(CONCAT(A, B, C, D, E, F))
+  (SELECT STRING_AGG(v, '') FROM (SELECT A AS v UNION ALL SELECT B UNION ALL SELECT C UNION ALL SELECT D UNION ALL SELECT E UNION ALL SELECT F))`)
+const filled = (shape: string, pieces: string[]) =>
+  shape.replaceAll(/\b[A-F]\b/g, name => pieces['ABCDEF'.indexOf(name)]!)
+const together = fc
+  .tuple(
+    fc.oneof(
+      ...[[sums, chosen.number] as const, [sums, chosen.count] as const, [joined, chosen.text] as const].map(
+        ([shapes, piece]) => fc.tuple(pick(shapes), fc.constant(piece)),
+      ),
+    ),
+    pick(wrapped),
+    fc.boolean(),
+  )
+  .map(([[shape, piece], wrap, isNested]) => {
+    const pieces = places.map(place => wrap.replaceAll(/\bX\b/g, piece(place)))
+    const columns = pieces.map((text, at) => `${text} AS ${'abcdef'[at]}`).join(', ')
+    return isNested
+      ? `SELECT ${filled(shape, [...'abcdef'])} AS n FROM (SELECT ${columns} FROM kept AS s)`
+      : `SELECT ${filled(shape, pieces)} AS n FROM kept AS s`
+  })
+
+/** Functions of a column that is known and one that is not, here as `A` and `B`. */
+const pairs =
+  listed(`A - B = 0 | SAFE_SUBTRACT(A, B) = 0 | (A ^ B) = 0 | ABS(A - B) < 1 | A - B BETWEEN 0 AND 0 | A = B
+  GREATEST(A - B, B - A) = 0 | SAFE_DIVIDE(A + 1, B + 1) = 1 | NULLIF(A, B) IS NULL | CASE A WHEN B THEN TRUE END
+  STRPOS(CAST(A AS STRING), CAST(B AS STRING)) = 1 | EDIT_DISTANCE(CAST(A AS STRING), CAST(B AS STRING)) = 0
+  CONCAT(CAST(A AS STRING), CAST(B AS STRING)) IN ('00', '11', '22', '33', '44', '55', '66', '77', '88', '99')
+  REGEXP_EXTRACT(CAST(A AS STRING), CAST(B AS STRING)) IS NOT NULL | [A] = [B] | (A, 1) = (B, 1) | B IN (A) | B IN UNNEST([A])`)
+const related = fc.tuple(pick(pairs), pick(['=', 'JOIN'])).map(([pair, how]) => {
+  const on = (place: number) => pair.replaceAll(/\bA\b/g, digit(place)).replaceAll(/\bB\b/g, 'w.n')
+  const from = (place: number) =>
+    how === '='
+      ? `digits AS w WHERE ${on(place)}`
+      : `digits AS v JOIN digits AS w ON v.n = w.n AND ${on(place)}`
+  return `SELECT ${places.map(place => `(SELECT MIN(w.n) FROM ${from(place)}) AS d${place}`).join(', ')} FROM kept AS s`
+})
+
+/** Sums of what is known, up to what is not: how many are below it is a digit. */
+const limits =
+  listed(`P <= s.num | NOT P > s.num | P BETWEEN 0 AND s.num | s.num / P >= 1 | s.num - P >= 0 | (SELECT SUM(s.num) FROM UNNEST([1])) >= P
+  (SELECT AVG(s.num) FROM UNNEST([1])) / P >= 1 | P <= (SELECT MAX(x.num) FROM kept AS x) | EXISTS (SELECT 1 FROM kept AS x WHERE x.num >= P)
+  GREATEST(P, s.num) = s.num | DIV(CAST(s.num AS INT64), CAST(P AS INT64)) > 0`)
+const summed = fc
+  .tuple(pick(limits), pick(['SUM(V)', 'SUM(V) * 1', 'AVG(V) * COUNT(V)', '0 + SUM(V)']))
+  .map(([limit, sum]) => {
+    const below = (place: number) => {
+      const step = `CASE m.n WHEN 0 THEN DIV(s.num, ${place * 10}) * ${place * 10} ELSE m.one * ${place} END`
+      const total = `(SELECT ${sum.replaceAll(/\bV\b/g, step)} FROM digits AS m WHERE m.n <= o.n)`
+      return `(SELECT COUNT(*) - 1 FROM digits AS o WHERE ${limit.replaceAll(/\bP\b/g, total)})`
+    }
+    return `SELECT ${places.map(place => `${below(place)} AS d${place}`).join(', ')} FROM kept AS s`
+  })
+
+/** Each, where it ran, would show 424242 in a row of its answer. */
+export const readingQueries: fc.Arbitrary<string> = fc.oneof(together, related, summed)
