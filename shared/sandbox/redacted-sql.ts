@@ -478,12 +478,9 @@ class Judge {
   private cases(node: Expression & { kind: 'Case' }): Value {
     const whens = node.branches.map(({ when }) => this.value(when))
     const conditions = node.operand ? [this.compare([this.value(node.operand), ...whens], node)] : whens
-    const results = node.branches.map(({ then }) => this.value(then))
-    return this.choose(
-      [...results, node.otherwise ? this.value(node.otherwise) : nullValue],
-      node,
-      conditions,
-    )
+    const results = [...node.branches.map(({ then }) => then), ...(node.otherwise ? [node.otherwise] : [])]
+    const values = results.map(result => this.value(result))
+    return this.choose(node.otherwise ? values : [...values, nullValue], node, conditions)
   }
 
   private cast(node: Cast): Value {
@@ -492,20 +489,18 @@ class Judge {
     const words = [node.format, node.zone].flatMap(word => (word ? [this.value(word)] : []))
     if (words.some(isStored)) return this.changed('FORMAT', [value, ...words], node)
     const isScalar = type !== 'ARRAY' && type !== 'STRUCT'
-    if (!isStored(value))
-      return {
-        ...(value.holds === 'time' ? this.put([value], node) : value),
-        scalar: isScalar,
-        literal: undefined,
-      }
-    if (!node.format && !value.list && numbers.has(type)) {
+    if (!isStored(value)) {
+      const cast = value.holds === 'time' ? this.put([value], node) : value
+      return { ...cast, scalar: isScalar, literal: undefined }
+    }
+    if (node.format) return this.changed('this CAST', [value], node)
+    if (!value.list && numbers.has(type)) {
       if (isPersonalValue(value) && !node.safe)
         this.refuse('this is redacted by its name: write SAFE_CAST', node)
       return numberOf(value, value.holds === 'number' ? {} : { ofText: true })
     }
-    if (!node.format && value.holds === 'stored' && type === 'STRING')
-      return { ...value, scalar: true, opens: false }
-    if (!node.format && value.holds === 'stored' && times.has(type)) {
+    if (value.holds === 'stored' && type === 'STRING') return { ...value, scalar: true, opens: false }
+    if (value.holds === 'stored' && times.has(type)) {
       const cast = this.timeOf('CAST', [value], node)
       return type === 'BOOL' && !isStored(cast) ? chosen : cast
     }
@@ -515,19 +510,14 @@ class Judge {
   private subscript(node: Subscript): Value {
     const [value, index] = [this.value(node.of), this.value(node.index)]
     const { mode } = node
-    if (isStored(index) || !isStored(value)) return this.changed('a place in a list', [value, index], node)
-    if (mode === null && node.index.kind === 'Literal' && node.index.literal === 'STRING')
-      return part(value, node.index.value)
-    if (!isConstant(index)) return this.changed('a place in a list', [value, index], node)
+    const { index: at } = node
+    if (isStored(value) && mode === null && at.kind === 'Literal' && at.literal === 'STRING')
+      return part(value, at.value)
+    if (!isStored(value) || !isConstant(index)) return this.changed('a place in a list', [value, index], node)
     if (value.list || mode?.startsWith('SAFE_')) return this.element(value, node)
-    return {
-      ...value,
-      problem: new Violation(
-        'this may be a field of a record, without its name: write the name, or SAFE_OFFSET for a list',
-        node.at,
-      ),
-      opens: false,
-    }
+    const says =
+      'this may be a field of a record, without its name: write the name, or SAFE_OFFSET for a list'
+    return { ...value, problem: new Violation(says, node.at), opens: false }
   }
 
   private binary(node: Expression & { kind: 'Binary' }): Value {
@@ -672,8 +662,9 @@ class Judge {
     const held = operands.filter(isStored)
     const isAlone = operands.filter(value => !isConstant(value)).length === 1
     if (!isAlone) for (const value of held) this.use(value)
-    const isMade = held.length > 0 && operands.some(({ holds, ratio }) => holds === 'made' || ratio)
-    if (isMade || (held.length > 1 && !held.every(isAsItIs))) this.refuseSpelling(node)
+    const isComputed = operands.some(({ holds, sum, several }) => holds === 'made' || (sum && several))
+    if ((held.length > 0 && isComputed) || (held.length > 1 && !held.every(isAsItIs)))
+      this.refuseSpelling(node)
     return this.truth(operands)
   }
 
@@ -685,13 +676,10 @@ class Judge {
 
   /** Time zones, formats and parts are constants: the messages of errors show them. */
   private timeOf(what: string, given: Value[], node: AnyNode): Value {
-    const { asks } = this.put(
-      given.filter(value => !isStored(value)),
-      node,
-    )
-    const isOfTime = what === 'CAST' || (makesTimes.test(what) && !what.startsWith('FORMAT_'))
-    const result = isOfTime ? { ...time, asks } : { ...made, asks: Math.max(1, asks ?? 0) }
     if (given.every(isConstant)) return constant
+    const own = given.filter(value => !isStored(value))
+    const { asks = 0 } = this.put(own, node)
+    const isOfTime = what === 'CAST' || makesTimes.test(what)
     const isFormat = what.startsWith('FORMAT_')
     const isDifference = what.endsWith('_DIFF')
     const takes = given.map((value, at) => {
@@ -702,7 +690,7 @@ class Judge {
     const isOfNumbers = /^(?:DATE|DATETIME|TIME)$/.test(what) && given.length > 2
     if (isOfNumbers || takes.includes(false) || (isFormat && !isConstant(given[0]!)))
       return this.changed(what, given, node)
-    return result
+    return isOfTime ? { ...time, asks } : { ...made, asks: Math.max(1, asks) }
   }
 
   private bucket(name: string, given: Value[], node: Call): Value {
@@ -726,12 +714,9 @@ class Judge {
     const isProduct = what === '*' || what === 'SAFE_MULTIPLY'
     if (isScale && nodes.slice(1).every(isNumber)) return numberOf(left)
     if (isScale && isProduct && isNumber(nodes[0]!)) return numberOf(right!)
-    const isDivision = /^\/$|_DIVIDE$/.test(what) && !left.ratio && !right?.ratio
-    if (isScale && isDivision && left.sum && (right!.sum || (isSum(nodes[0]!) && isCount(nodes[1]!))))
-      return numberOf(union([numberOf(left), isStored(right!) ? numberOf(right!) : numberOf(left)]), {
-        ratio: true,
-        sum: false,
-      })
+    const isDivision = /^\/$|_DIVIDE$/.test(what) && left.sum && !left.several && !right?.several
+    if (isScale && isDivision && (right!.sum || (isSum(nodes[0]!) && isCount(nodes[1]!))))
+      return numberOf(union(given.filter(isStored)), { several: true })
     return this.changed(what, given, node)
   }
 
@@ -739,20 +724,14 @@ class Judge {
     const [value, ...others] = given as [Value, ...Value[]]
     this.use(value)
     if (isPersonalValue(value)) this.refuse('this is redacted by its name: it cannot be computed with', node)
-    if (value.mixed || value.ratio || value.list || !others.every(isConstant))
+    if (value.mixed || value.list || (value.sum && value.several) || !others.every(isConstant))
       this.refuse(
         `${name} here takes a stored number, also scaled by a positive literal, and 0 or NULL in its place: compute with the sums instead`,
         node,
       )
     const list = name === 'APPROX_QUANTILES'
     if (value.isTime && (list || name === 'PERCENTILE_DISC')) return { ...time, scalar: !list }
-    return numberOf(value, {
-      sum: true,
-      ratio: value.several ?? false,
-      list,
-      ofText: false,
-      origin: undefined,
-    })
+    return numberOf(value, { sum: true, list, ofText: false, origin: undefined })
   }
 
   // ---- refusals

@@ -29,11 +29,10 @@ export interface Value {
   /** A list of values of several rows. */
   list?: boolean
   literal?: 'NULL' | '0' | undefined
-  /** One of several columns, by row. */
+  /** Of several columns: one of them, by row, or a sum or a ratio of them. */
   several?: boolean
-  /** Of numbers: a sum, or what is shown like one; put together of several; may be of a text. */
+  /** Of numbers: a sum, or what is shown like one; may be of a text. */
   sum?: boolean
-  ratio?: boolean
   ofText?: boolean
   /** It may be made as well: two columns have the name. */
   doubtful?: boolean
@@ -94,17 +93,9 @@ export function stored(name: string, isTime = false): Value {
 
 /** What is computed of a stored number. */
 export function numberOf(value: Value, more: Partial<Value> = {}): Value {
-  const {
-    mixed = false,
-    several = false,
-    sum = false,
-    ratio = false,
-    ofText = false,
-    origin,
-    problem,
-  } = value
+  const { mixed = false, several = false, sum = false, ofText = false, origin, problem } = value
   const kinds = new Set([...value.kinds].filter(isPersonal))
-  const number = { kinds, name: null, origin, scalar: true, mixed, several, sum, ratio, ofText, problem }
+  const number = { kinds, name: null, origin, scalar: true, mixed, several, sum, ofText, problem }
   return { holds: 'number', ...number, ...more }
 }
 
@@ -126,7 +117,7 @@ export function union(values: readonly Value[]): Value {
   if (values.length === 1) return first!
   const order: Held[] = ['constant', 'listed', 'chosen', 'time', 'made', 'stored', 'number']
   const holds = order.findLast(held => values.some(value => value.holds === held)) ?? 'constant'
-  const some = (flag: 'mixed' | 'ratio' | 'ofText' | 'doubtful') => values.some(value => value[flag])
+  const some = (flag: 'mixed' | 'ofText' | 'doubtful') => values.some(value => value[flag])
   const held = values.filter(isStored)
   const origins = new Set(held.map(value => value.origin ?? value))
   return {
@@ -142,7 +133,6 @@ export function union(values: readonly Value[]): Value {
     mixed: some('mixed'),
     list: held.some(({ list }) => list),
     sum: held.length > 0 && held.every(({ sum }) => sum),
-    ratio: some('ratio'),
     ofText: some('ofText'),
     doubtful: some('doubtful'),
     problem: values.find(({ problem }) => problem)?.problem,
