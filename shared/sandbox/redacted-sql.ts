@@ -6,25 +6,7 @@
 import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
 import { matchedNames, nameOfColumn, sameName } from '../sql/columns.ts'
 import { inReadingOrder, nameKey, readsItself } from '../sql/relations.ts'
-import type {
-  AnyNode,
-  Call,
-  Cast,
-  CommonTable,
-  Expression,
-  From,
-  Join,
-  Literal,
-  OrderItem,
-  Path,
-  Query,
-  QueryBody,
-  Select,
-  SelectColumn,
-  SetOperation,
-  Subscript,
-  UnnestReference,
-} from '../sql/tree.ts'
+import type * as ast from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
 import {
@@ -45,6 +27,7 @@ import {
   ofOtherRows,
   remedies,
   roles,
+  says,
   takesScalar,
   times,
   useOf,
@@ -85,7 +68,10 @@ export interface StoredText {
  * @param query of a caller, as it runs
  * @param columns of the tables that it may read, by key
  */
-export function storedTextIn(query: Query, columns: ReadonlyMap<string, Columns> = new Map()): StoredText {
+export function storedTextIn(
+  query: ast.Query,
+  columns: ReadonlyMap<string, Columns> = new Map(),
+): StoredText {
   const judge = new Judge(columns)
   const names = judge.answer(query)
   return { problem: judge.problem, names }
@@ -107,7 +93,7 @@ class Judge {
   }
 
   /** @returns the kinds of the names that redaction would take for others */
-  answer(query: Query): Map<string, NameKind> {
+  answer(query: ast.Query): Map<string, NameKind> {
     const { columns, rest } = this.query(query)
     if (rest) this.use(rest)
     const names = new Map<string, NameKind>()
@@ -149,7 +135,7 @@ class Judge {
 
   // ---- queries
 
-  private query(node: Query): Row {
+  private query(node: ast.Query): Row {
     const { tables } = this
     const inner = new Map(tables)
     this.tables = inner
@@ -161,8 +147,8 @@ class Judge {
   }
 
   /** It sees no rows outside. */
-  private commonTable(cte: CommonTable, isRecursive: boolean): Row {
-    if (isRecursive && readsItself(cte)) this.refuseRows('WITH RECURSIVE', cte)
+  private commonTable(cte: ast.CommonTable, isRecursive: boolean): Row {
+    if (isRecursive && readsItself(cte)) this.refuse(`WITH RECURSIVE ${says.rows}`, cte)
     const { scope } = this
     this.scope = null
     const row = this.query(cte.query)
@@ -170,14 +156,14 @@ class Judge {
     return row
   }
 
-  private body(node: QueryBody, orderBy: OrderItem[]): Row {
+  private body(node: ast.QueryBody, orderBy: ast.OrderItem[]): Row {
     if (node.kind === 'Select') return this.select(node, orderBy)
     const row = node.kind === 'SetOperation' ? this.setOperation(node) : this.query(node.query)
     this.inside([{ name: null, value: this.valueOfRow(row, node) }], () => this.keys(orderBy, row))
     return row
   }
 
-  private select(node: Select, orderBy: OrderItem[]): Row {
+  private select(node: ast.Select, orderBy: ast.OrderItem[]): Row {
     const { scope } = this
     const sources = node.from ? this.from(node.from, []) : []
     const row = this.inside(sources, () => this.selected(node))
@@ -196,10 +182,13 @@ class Judge {
     return row
   }
 
-  private selected({ items, where }: Select): Row {
+  private selected({ items, where }: ast.Select): Row {
     if (where) this.use(this.value(where))
     const rests: Value[] = []
-    const column = (item: SelectColumn) => ({ name: nameOfColumn(item), value: this.value(item.expression) })
+    const column = (item: ast.SelectColumn) => ({
+      name: nameOfColumn(item),
+      value: this.value(item.expression),
+    })
     const columns = items.flatMap((item): Column[] => {
       if (item.kind === 'SelectColumn') return [column(item)]
       const of = item.of ? this.value(item.of) : union(this.scope!.sources.map(({ value }) => value))
@@ -221,19 +210,17 @@ class Judge {
   private valueOfRow(row: Row, { at }: { at: number }): Value {
     const { holds, kinds } = either(partsOf(row).map(({ row: _, ...value }) => value))
     const isOfStored = holds === 'stored' || holds === 'number'
-    const problem = isOfStored
-      ? new Violation('a row has no name of its own: select the fields', at)
-      : undefined
+    const problem = isOfStored ? new Violation(says.row, at) : undefined
     return { holds: holds === 'constant' ? 'listed' : holds, kinds, name: null, row, problem, opens: true }
   }
 
   /** Of a query as a value. */
-  private valueOfQuery(query: Query): Value {
+  private valueOfQuery(query: ast.Query): Value {
     return varied(either(partsOf(this.query(query))), 'chosen')
   }
 
   /** The first query names the columns of all, but BY NAME. */
-  private setOperation(node: SetOperation): Row {
+  private setOperation(node: ast.SetOperation): Row {
     const [left, right] = [this.body(node.left, []), this.body(node.right, [])]
     if (left.rest || right.rest)
       this.refuse('* in a set operation hides which column is which: name the columns', node)
@@ -242,7 +229,7 @@ class Judge {
       const compares = !node.operator.endsWith('UNION ALL')
       const isApart =
         held.length < 2 || held.every(compares ? isAsItIs : ({ sum }) => sum) || held.every(isAsItIs)
-      if (!isApart || (compares && held.length === 1)) this.refuseSpelling(node)
+      if (!isApart || (compares && held.length === 1)) this.refuse(says.spells, node)
       const asks = both.reduce((sum, value) => sum + (value.asks ?? 0), 0)
       const value = varied(this.choose(both, node))
       return { name, value: { ...value, asks: Math.max(value.asks ?? 0, asks) } }
@@ -251,7 +238,7 @@ class Judge {
   }
 
   /** Keys may be the numbers of columns. */
-  private keys(keys: readonly AnyNode[], row: Row): void {
+  private keys(keys: readonly ast.AnyNode[], row: Row): void {
     for (const key of keys.flatMap(keysIn))
       if (key.kind === 'Literal') for (const { value } of row.columns) this.use(value)
       else this.use(this.value(key))
@@ -272,7 +259,7 @@ class Judge {
    * @param left the rows that an array sees; a subquery sees those around FROM alone
    * @returns what it adds to them
    */
-  private from(from: From, left: readonly Source[]): Source[] {
+  private from(from: ast.From, left: readonly Source[]): Source[] {
     switch (from.kind) {
       case 'JoinInParentheses':
         return this.from(from.join, [])
@@ -291,31 +278,26 @@ class Judge {
       case 'Unpivot': {
         const [{ value }] = this.from(from.of, []) as [Source]
         if (isStored(value) || this.readsStored(children(from).filter(child => child !== from.of)))
-          this.refuse(
-            `${from.kind.toUpperCase()} gives new names to what is stored: aggregate IF(condition, column, NULL) under names of your own`,
-            from,
-          )
+          this.refuse(`${from.kind.toUpperCase()} ${says.pivot}`, from)
         return [this.source(from.alias?.name, { ...made, scalar: false })]
       }
     }
   }
 
   private source(name: string | undefined, value: Value): Source {
-    return {
-      name: name === undefined ? null : nameKey(name),
-      value: { ...value, origin: `${this.sources++}` },
-    }
+    const origin = `${this.sources++}`
+    return { name: name === undefined ? null : nameKey(name), value: { ...value, origin } }
   }
 
   /** Whether a column that may be stored, or a query, is in any of these. */
-  private readsStored(nodes: readonly AnyNode[]): boolean {
+  private readsStored(nodes: readonly ast.AnyNode[]): boolean {
     const all = nodes.flatMap(node => [...descendants(node)])
     return all.some(node => node.kind === 'Select' || (node.kind === 'Path' && isStored(this.path(node))))
   }
 
-  private unnest(from: UnnestReference, left: readonly Source[]): Source[] {
+  private unnest(from: ast.UnnestReference, left: readonly Source[]): Source[] {
     const array = this.use(this.inside(left, () => this.value(from.array)))
-    if (array.holds === 'made' && !isShort(from.array)) this.refuseRows('this array', from.array)
+    if (array.holds === 'made' && !isShort(from.array)) this.refuse(`this array ${says.rows}`, from.array)
     const { alias, offset } = from
     const element = { ...varied(this.element(array, from)), asks: 1 }
     return [this.source(alias?.name, element), ...(offset ? [this.source(offset.name, made)] : [])]
@@ -325,13 +307,11 @@ class Judge {
   private element(array: Value, { at }: { at: number }): Value {
     if (!isStored(array)) return array
     if (array.list) return { ...array, list: false, origin: undefined }
-    const says =
-      'an element by itself hides what stood before it: select the list itself, or a field of the element'
-    const problem = array.problem ?? new Violation(says, at)
+    const problem = array.problem ?? new Violation(says.element, at)
     return { ...array, origin: undefined, problem, opens: !array.problem }
   }
 
-  private join(node: Join, left: readonly Source[]): Source[] {
+  private join(node: ast.Join, left: readonly Source[]): Source[] {
     const ours = this.from(node.left, left)
     const isApart = node.type === 'RIGHT' || node.type === 'FULL'
     const theirs = this.from(node.right, isApart ? [] : [...left, ...ours])
@@ -350,15 +330,15 @@ class Judge {
 
   // ---- expressions
 
-  private parts(node: AnyNode): Value[] {
+  private parts(node: ast.AnyNode): Value[] {
     return this.values(node).map(value => this.use(value))
   }
 
-  private values(node: AnyNode): Value[] {
+  private values(node: ast.AnyNode): Value[] {
     return children(node).map(child => this.value(child))
   }
 
-  private value(node: AnyNode): Value {
+  private value(node: ast.AnyNode): Value {
     switch (node.kind) {
       case 'Literal':
         return { ...constant, scalar: node.literal !== 'NULL', literal: literalOf(node) }
@@ -431,14 +411,14 @@ class Judge {
     }
   }
 
-  private path({ parts, at }: Path): Value {
+  private path({ parts, at }: ast.Path): Value {
     const [first, ...fields] = parts.map(({ name }) => name)
     const start = resolve(first!, this.scope)
     if (start) return fields.reduce(part, start)
     return { ...stored(first!), problem: new Violation(`no column in sight has the name ${first}`, at) }
   }
 
-  private withExpression([first, ...others]: SelectColumn[], body: Expression): Value {
+  private withExpression([first, ...others]: ast.SelectColumn[], body: ast.Expression): Value {
     if (!first) return this.value(body)
     const row = { columns: [{ name: first.alias!.name, value: this.value(first.expression) }], rest: null }
     return this.inside([{ name: null, value: this.valueOfRow(row, first) }], () =>
@@ -452,20 +432,20 @@ class Judge {
   }
 
   /** A list that the query writes or selects. */
-  private listOf(items: Value[], node: AnyNode): Value {
+  private listOf(items: Value[], node: ast.AnyNode): Value {
     if (items.some(isStored)) return { ...this.changed('ARRAY', items, node), list: true }
     const list = { ...union(items), scalar: false, literal: undefined }
     if (isConstant(this.put(items, node)) && node.kind === 'ArrayLiteral') return list
     return { ...varied(list), asks: many }
   }
 
-  private tuple(items: Value[], node: AnyNode): Value {
+  private tuple(items: Value[], node: ast.AnyNode): Value {
     if (!items.some(isStored)) return this.changed('STRUCT', items, node)
     return this.valueOfRow({ columns: items.map(value => ({ name: null, value })), rest: null }, node)
   }
 
   /** Only its fields may be read, by their names. */
-  private struct(node: Expression & { kind: 'StructLiteral' }): Value {
+  private struct(node: ast.Expression & { kind: 'StructLiteral' }): Value {
     const columns = node.items.map(item => ({
       name: nameOfColumn(item),
       value: this.value(item.expression),
@@ -475,7 +455,7 @@ class Judge {
     return isRow ? this.valueOfRow({ columns, rest: null }, node) : this.changed('STRUCT', held, node)
   }
 
-  private cases(node: Expression & { kind: 'Case' }): Value {
+  private cases(node: ast.Expression & { kind: 'Case' }): Value {
     const whens = node.branches.map(({ when }) => this.value(when))
     const conditions = node.operand ? [this.compare([this.value(node.operand), ...whens], node)] : whens
     const results = [...node.branches.map(({ then }) => then), ...(node.otherwise ? [node.otherwise] : [])]
@@ -483,7 +463,7 @@ class Judge {
     return this.choose(node.otherwise ? values : [...values, nullValue], node, conditions)
   }
 
-  private cast(node: Cast): Value {
+  private cast(node: ast.Cast): Value {
     const value = this.value(node.operand)
     const type = node.type.kind
     const words = [node.format, node.zone].flatMap(word => (word ? [this.value(word)] : []))
@@ -507,7 +487,7 @@ class Judge {
     return this.changed('this CAST', [value], node)
   }
 
-  private subscript(node: Subscript): Value {
+  private subscript(node: ast.Subscript): Value {
     const [value, index] = [this.value(node.of), this.value(node.index)]
     const { mode } = node
     const { index: at } = node
@@ -515,12 +495,10 @@ class Judge {
       return part(value, at.value)
     if (!isStored(value) || !isConstant(index)) return this.changed('a place in a list', [value, index], node)
     if (value.list || mode?.startsWith('SAFE_')) return this.element(value, node)
-    const says =
-      'this may be a field of a record, without its name: write the name, or SAFE_OFFSET for a list'
-    return { ...value, problem: new Violation(says, node.at), opens: false }
+    return { ...value, problem: new Violation(says.place, node.at), opens: false }
   }
 
-  private binary(node: Expression & { kind: 'Binary' }): Value {
+  private binary(node: ast.Expression & { kind: 'Binary' }): Value {
     const { operator, left, right } = node
     const sides = [this.value(left), this.value(right)]
     if (operator === 'AND' || operator === 'OR') return this.truth(sides.map(side => this.use(side)))
@@ -533,7 +511,7 @@ class Judge {
 
   // ---- functions
 
-  private call(node: Call): Value {
+  private call(node: ast.Call): Value {
     const name = nameOf(node)
     if (name === 'WEEK') return constant
     for (const part of [...node.orderBy, ...(node.having ? [node.having] : [])]) this.use(this.value(part))
@@ -572,7 +550,7 @@ class Judge {
     }
   }
 
-  private callOfOwn(name: string, given: Value[], node: Call): Value {
+  private callOfOwn(name: string, given: Value[], node: ast.Call): Value {
     if (name === 'ERROR') return nullValue
     const use = useOf.get(name)
     if (use === 'matches') return this.truth(given)
@@ -592,23 +570,15 @@ class Judge {
   }
 
   /** What a function or an operator makes of nothing stored. Whole values are not put together of the answers of many conditions. */
-  private put(given: readonly Value[], node: AnyNode, isOfMany = false): Value {
+  private put(given: readonly Value[], node: ast.AnyNode, isOfMany = false): Value {
     if (given.every(isConstant)) return { ...constant, scalar: true }
     const asks = given.reduce((sum, value) => sum + (value.asks ?? 0), isOfMany ? many : 0)
-    if (given.some(({ holds }) => holds === 'chosen'))
-      this.refuse(
-        'a condition on what is stored chooses this, and such answers are not put together: show, group, count or sum it as it is',
-        node,
-      )
-    if (asks >= many)
-      this.refuse(
-        `this puts more than ${many - 1} counts, ranks or values of lists together: select them and compute with the answer`,
-        node,
-      )
+    if (given.some(({ holds }) => holds === 'chosen')) this.refuse(says.chosen, node)
+    if (asks >= many) this.refuse(says.many, node)
     return { ...made, asks: Math.max(1, asks) }
   }
 
-  private kept(name: string, given: Value[], node: Call): Value {
+  private kept(name: string, given: Value[], node: ast.Call): Value {
     const role = roles.get(name) ?? 'v'.repeat(given.length)
     const as = (mark: string) => given.filter((_, at) => role[at] === mark)
     if (!as('!').every(isConstant)) this.refuse(`${name} here takes a constant`, node)
@@ -623,7 +593,7 @@ class Judge {
   }
 
   /** Several stored values become one: of records, one would name the fields of all. */
-  private choose(among: Value[], node: AnyNode, conditions: Value[] = []): Value {
+  private choose(among: Value[], node: ast.AnyNode, conditions: Value[] = []): Value {
     for (const value of [...among, ...conditions]) this.use(value)
     const held = among.filter(isStored)
     const others = among.filter(value => !isStored(value))
@@ -634,13 +604,10 @@ class Judge {
     }
     const isMixed = held.some(({ sum }) => sum) && !held.every(({ sum }) => sum)
     const isDoubtful = among.length > 1 && held.some(({ doubtful }) => doubtful)
-    if (isMixed || isDoubtful || others.some(({ holds }) => holds === 'made')) this.refuseSpelling(node)
+    if (isMixed || isDoubtful || others.some(({ holds }) => holds === 'made')) this.refuse(says.spells, node)
     const isOne = held.length === 1 || union(held).name !== null
     if (!among.some(({ scalar }) => scalar) && !(isOne && others.every(({ literal }) => literal === 'NULL')))
-      this.refuse(
-        'one of these would name the fields of the others, if they are records: choose among columns of one name, or of CAST(x AS STRING)',
-        node,
-      )
+      this.refuse(says.records, node)
     return {
       ...union(held),
       scalar: among.some(({ scalar }) => scalar),
@@ -648,7 +615,7 @@ class Judge {
     }
   }
 
-  private picked(name: string, value: Value, node: Call): Value {
+  private picked(name: string, value: Value, node: ast.Call): Value {
     const path = node.arguments[1]
     const names = path?.kind === 'Literal' ? namesIn(path.value) : null
     if (isPersonalValue(value)) this.refuse('this is redacted by its name: select it as a whole', node)
@@ -658,24 +625,24 @@ class Judge {
   }
 
   /** Of a text in any form, compared with constants, only the truth leaves. */
-  private compare(operands: readonly Value[], node: AnyNode): Value {
+  private compare(operands: readonly Value[], node: ast.AnyNode): Value {
     const held = operands.filter(isStored)
     const isAlone = operands.filter(value => !isConstant(value)).length === 1
     if (!isAlone) for (const value of held) this.use(value)
     const isComputed = operands.some(({ holds, sum, several }) => holds === 'made' || (sum && several))
     if ((held.length > 0 && isComputed) || (held.length > 1 && !held.every(isAsItIs)))
-      this.refuseSpelling(node)
+      this.refuse(says.spells, node)
     return this.truth(operands)
   }
 
-  private matched(given: Value[], what: string, node: AnyNode): Value {
+  private matched(given: Value[], what: string, node: ast.AnyNode): Value {
     if (given.some(isStored) && !given.slice(1).every(isConstant))
       this.refuse(`${what} here takes a constant`, node)
     return this.truth(given)
   }
 
   /** Time zones, formats and parts are constants: the messages of errors show them. */
-  private timeOf(what: string, given: Value[], node: AnyNode): Value {
+  private timeOf(what: string, given: Value[], node: ast.AnyNode): Value {
     if (given.every(isConstant)) return constant
     const own = given.filter(value => !isStored(value))
     const { asks = 0 } = this.put(own, node)
@@ -693,7 +660,7 @@ class Judge {
     return isOfTime ? { ...time, asks } : { ...made, asks: Math.max(1, asks) }
   }
 
-  private bucket(name: string, given: Value[], node: Call): Value {
+  private bucket(name: string, given: Value[], node: ast.Call): Value {
     const [value, among] = given
     const list = node.arguments[1]
     const isList = list?.kind === 'ArrayLiteral' && list.items.length > 0 && list.items.every(isNumber)
@@ -706,7 +673,7 @@ class Judge {
   // ---- numbers
 
   /** A number near a card's, or the half of one, has no form to find it by: a stored number is only scaled, to be shown in part. */
-  private scaled(what: string, nodes: Expression[], given: Value[], node: AnyNode): Value {
+  private scaled(what: string, nodes: ast.Expression[], given: Value[], node: ast.AnyNode): Value {
     if (!given.some(isStored)) return this.put(given, node)
     const [left, right] = given as [Value, Value | undefined]
     const isScale =
@@ -720,15 +687,12 @@ class Judge {
     return this.changed(what, given, node)
   }
 
-  private summed(name: string, given: Value[], node: Call): Value {
+  private summed(name: string, given: Value[], node: ast.Call): Value {
     const [value, ...others] = given as [Value, ...Value[]]
     this.use(value)
     if (isPersonalValue(value)) this.refuse('this is redacted by its name: it cannot be computed with', node)
     if (value.mixed || value.list || (value.sum && value.several) || !others.every(isConstant))
-      this.refuse(
-        `${name} here takes a stored number, also scaled by a positive literal, and 0 or NULL in its place: compute with the sums instead`,
-        node,
-      )
+      this.refuse(`${name} ${says.sums}`, node)
     const list = name === 'APPROX_QUANTILES'
     if (value.isTime && (list || name === 'PERCENTILE_DISC')) return { ...time, scalar: !list }
     return numberOf(value, { sum: true, list, ofText: false, origin: undefined })
@@ -737,45 +701,27 @@ class Judge {
   // ---- refusals
 
   /** What a function makes: of what is stored, it may be compared with constants. */
-  private changed(what: string, given: Value[], node: AnyNode): Value {
+  private changed(what: string, given: Value[], node: ast.AnyNode): Value {
     const held = given.filter(isStored)
     if (held.length === 0) return { ...this.put(given, node), scalar: false }
     const remedy = remedies.find(([names]) => names.test(what))![1]
-    const isOne =
-      held.every(({ origin }) => origin !== undefined && origin === held[0]!.origin) || held.length === 1
+    const isOne = held.length === 1 || !union(held).several
     if (!isOne || held.some(({ list, row }) => list || row))
       this.refuse(
         `${what} here takes one column: compare columns as they are, each with constants, or ${remedy}`,
         node,
       )
-    if (given.some(value => !isStored(value) && !isConstant(value))) this.refuseSpelling(node)
-    const says = `${what} makes another text or number of what is stored, which redaction would not know: compare it with a constant, or ${remedy}`
-    const problem = held.find(value => value.problem && !value.opens)?.problem ?? new Violation(says, node.at)
+    if (given.some(value => !isStored(value) && !isConstant(value))) this.refuse(says.spells, node)
+    const changes = `${what} makes another text or number of what is stored, which redaction would not know: compare it with a constant, or ${remedy}`
+    const problem =
+      held.find(value => value.problem && !value.opens)?.problem ?? new Violation(changes, node.at)
     return { ...union(held), kinds: new Set(), name: null, list: false, problem, opens: false }
-  }
-
-  /** What a query makes row by row and keeps where it equals a stored value spells that. */
-  private refuseSpelling(node: AnyNode): void {
-    this.refuse(
-      'this compares what is stored with values that the query computes, which would spell it: compare with a literal or a ' +
-        'parameter, and columns as they are with a list that you write or with each other',
-      node,
-    )
-  }
-
-  /** By rows of its own a query could try all values. */
-  private refuseRows(what: string, node: AnyNode): void {
-    this.refuse(
-      `${what} makes rows, beside which stored values could be spelt: write a list, or use GENERATE_DATE_ARRAY or ` +
-        'GENERATE_TIMESTAMP_ARRAY',
-      node,
-    )
   }
 }
 
 const nullValue: Value = { ...constant, literal: 'NULL' }
 
-function literalOf({ literal, text, value }: Literal): Value['literal'] {
+function literalOf({ literal, text, value }: ast.Literal): Value['literal'] {
   if (literal === 'NULL') return 'NULL'
   return literal !== 'BYTES' && /^0?(?:\.0+)?$/.test(literal === 'STRING' ? value : text) ? '0' : undefined
 }
@@ -796,16 +742,12 @@ function partsOf({ columns, rest }: Row): Value[] {
 }
 
 function rowOf(columns: Exclude<Columns, Unknown>): Row {
-  const isTime = (kind = '') => times.has(kind) && kind !== 'BOOL'
-  return {
-    columns: columns.map(({ name, type }) => ({ name, value: stored(name, isTime(type?.kind)) })),
-    rest: null,
-  }
+  return { columns: columns.map(({ name, type }) => ({ name, value: stored(name, type?.kind) })), rest: null }
 }
 
 /** The columns of a set operation, with what both queries have in each. */
 function pairs(
-  { byName }: SetOperation,
+  { byName }: ast.SetOperation,
   left: readonly Column[],
   right: readonly Column[],
 ): { name: string | null; both: Value[] }[] {

@@ -2,6 +2,7 @@
 import { describes, isPersonal, kindOf, type NameKind } from '../redact/names.ts'
 import { nameKey } from '../sql/relations.ts'
 import type { Violation } from './caller-rules.ts'
+import { times } from './redacted-functions.ts'
 
 /**
  * `constant`: literals, parameters, and what is computed of those alone. `listed`: one of several constants, by row. `chosen`: a
@@ -87,7 +88,9 @@ export function isPersonalValue({ kinds }: Value): boolean {
   return [...kinds].some(isPersonal)
 }
 
-export function stored(name: string, isTime = false): Value {
+/** @param type of the engine, where it said one */
+export function stored(name: string, type = ''): Value {
+  const isTime = times.has(type) && type !== 'BOOL'
   return { holds: 'stored', kinds: new Set([kindOf(name)]), name: nameKey(name), isTime }
 }
 
@@ -102,13 +105,9 @@ export function numberOf(value: Value, more: Partial<Value> = {}): Value {
 /** Which of several it is, the rows or what they hold say. */
 export function varied(value: Value, holds: 'listed' | 'chosen' = 'listed'): Value {
   if (isStored(value)) return value
-  const isKept = value.holds !== 'constant' && value.holds !== 'listed'
-  return {
-    ...value,
-    holds: isKept ? value.holds : holds,
-    asks: Math.max(1, value.asks ?? 0),
-    literal: undefined,
-  }
+  const isOpen = isConstant(value) || value.holds === 'listed'
+  const asks = Math.max(1, value.asks ?? 0)
+  return { ...value, holds: isOpen ? holds : value.holds, asks, literal: undefined }
 }
 
 /** One of these: which, only the rows know. */
