@@ -132,9 +132,8 @@ export function isCount(node: Expression): boolean {
 export function isShort(array: Expression): boolean {
   if (array.kind !== 'Call' || nameOf(array) !== 'GENERATE_ARRAY' || array.arguments.length > 2) return false
   const [first, last] = array.arguments.map(item => (item.kind === 'Literal' ? Number(item.text) : NaN))
-  return last! - first! <= mostListed
+  return last! - first! <= 100
 }
-const mostListed = 100
 
 /** Whether it is no column. */
 export function isPart(name: string, argument: Expression, at: number): boolean {

@@ -72,16 +72,14 @@ export function storedTextIn(
   query: ast.Query,
   columns: ReadonlyMap<string, Columns> = new Map(),
 ): StoredText {
-  const judge = new Judge(columns)
-  const names = judge.answer(query)
-  return { problem: judge.problem, names }
+  return new Judge(columns).answer(query)
 }
 
 /** Of a value's names the strongest: a secret stays one. */
 const byStrength: NameKind[] = ['secret', 'line', 'datum', 'number', 'other', 'version', 'id']
 
 class Judge {
-  problem: Violation | null = null
+  private problem: Violation | null = null
   private tables: ReadonlyMap<string, Row>
   private scope: Scope | null = null
   private sources = 0
@@ -92,8 +90,7 @@ class Judge {
     )
   }
 
-  /** @returns the kinds of the names that redaction would take for others */
-  answer(query: ast.Query): Map<string, NameKind> {
+  answer(query: ast.Query): StoredText {
     const { columns, rest } = this.query(query)
     if (rest) this.use(rest)
     const names = new Map<string, NameKind>()
@@ -108,7 +105,7 @@ class Judge {
       seen.add(key)
       if (kind) names.set(key, kind)
     }
-    return names
+    return { problem: this.problem, names }
   }
 
   private kindGiven(name: string | null, value: Value): NameKind | null {
@@ -185,25 +182,24 @@ class Judge {
   private selected({ items, where }: ast.Select): Row {
     if (where) this.use(this.value(where))
     const rests: Value[] = []
-    const column = (item: ast.SelectColumn) => ({
-      name: nameOfColumn(item),
-      value: this.value(item.expression),
-    })
     const columns = items.flatMap((item): Column[] => {
-      if (item.kind === 'SelectColumn') return [column(item)]
+      if (item.kind === 'SelectColumn') return [this.column(item)]
       const of = item.of ? this.value(item.of) : union(this.scope!.sources.map(({ value }) => value))
       // Below a personal name its fields would be shown under their own names.
       if (isPersonalValue(of) && !of.row) this.refuse('this is redacted by its name: select the fields', item)
       const rest = of.row ? of.row.rest : part(of, '')
       if (rest) rests.push(rest)
-      const replaced = item.replace.map(column)
+      const replaced = item.replace.map(each => this.column(each))
       const left = [...item.except.map(({ name }) => name), ...replaced.map(({ name }) => name)]
-      const kept = of.row?.columns.filter(
-        ({ name }) => !left.some(other => other !== null && sameName(name, other)),
-      )
+      const isLeft = (name: string | null) => left.some(other => other !== null && sameName(name, other))
+      const kept = of.row?.columns.filter(({ name }) => !isLeft(name))
       return [...(kept ?? []), ...replaced]
     })
     return { columns, rest: rests.length > 0 ? either(rests) : null }
+  }
+
+  private column(item: ast.SelectColumn): Column {
+    return { name: nameOfColumn(item), value: this.value(item.expression) }
   }
 
   /** Of a table as a value: its name or the kinds of its columns cannot go with it. */
@@ -227,9 +223,8 @@ class Judge {
     const columns = pairs(node, left.columns, right.columns).map(({ name, both }) => {
       const held = both.filter(isStored)
       const compares = !node.operator.endsWith('UNION ALL')
-      const isApart =
-        held.length < 2 || held.every(compares ? isAsItIs : ({ sum }) => sum) || held.every(isAsItIs)
-      if (!isApart || (compares && held.length === 1)) this.refuse(says.spells, node)
+      const isMixed = held.length > 1 && !held.every(isAsItIs) && (compares || !held.every(({ sum }) => sum))
+      if (isMixed || (compares && held.length === 1)) this.refuse(says.spells, node)
       const asks = both.reduce((sum, value) => sum + (value.asks ?? 0), 0)
       const value = varied(this.choose(both, node))
       return { name, value: { ...value, asks: Math.max(value.asks ?? 0, asks) } }
@@ -369,9 +364,17 @@ class Judge {
         if (node.items.length === 0) return { ...nullValue, literal: node.type ? undefined : 'NULL' }
         return this.listOf(this.values(node), node)
       case 'StructLiteral':
-        return this.struct(node)
+        return this.record(
+          node.items.map(item => this.column(item)),
+          node.type !== null,
+          node,
+        )
       case 'Tuple':
-        return this.tuple(this.values(node), node)
+        return this.record(
+          this.values(node).map(value => ({ name: null, value })),
+          false,
+          node,
+        )
       case 'Case':
         return this.cases(node)
       case 'Cast':
@@ -439,20 +442,11 @@ class Judge {
     return { ...varied(list), asks: many }
   }
 
-  private tuple(items: Value[], node: ast.AnyNode): Value {
-    if (!items.some(isStored)) return this.changed('STRUCT', items, node)
-    return this.valueOfRow({ columns: items.map(value => ({ name: null, value })), rest: null }, node)
-  }
-
   /** Only its fields may be read, by their names. */
-  private struct(node: ast.Expression & { kind: 'StructLiteral' }): Value {
-    const columns = node.items.map(item => ({
-      name: nameOfColumn(item),
-      value: this.value(item.expression),
-    }))
-    const held = columns.map(({ value }) => value)
-    const isRow = node.type === null && held.some(isStored)
-    return isRow ? this.valueOfRow({ columns, rest: null }, node) : this.changed('STRUCT', held, node)
+  private record(columns: Column[], isTyped: boolean, node: ast.Expression): Value {
+    const values = columns.map(({ value }) => value)
+    const isRow = !isTyped && values.some(isStored)
+    return isRow ? this.valueOfRow({ columns, rest: null }, node) : this.changed('STRUCT', values, node)
   }
 
   private cases(node: ast.Expression & { kind: 'Case' }): Value {
@@ -597,10 +591,9 @@ class Judge {
     for (const value of [...among, ...conditions]) this.use(value)
     const held = among.filter(isStored)
     const others = among.filter(value => !isStored(value))
-    const value = union(among)
     if (held.length === 0) {
-      if (conditions.every(isConstant)) return value
-      return varied(value, conditions.every(isOfLists) ? 'listed' : 'chosen')
+      if (conditions.every(isConstant)) return union(among)
+      return varied(union(among), conditions.every(isOfLists) ? 'listed' : 'chosen')
     }
     const isMixed = held.some(({ sum }) => sum) && !held.every(({ sum }) => sum)
     const isDoubtful = among.length > 1 && held.some(({ doubtful }) => doubtful)
@@ -661,12 +654,10 @@ class Judge {
   }
 
   private bucket(name: string, given: Value[], node: ast.Call): Value {
-    const [value, among] = given
-    const list = node.arguments[1]
+    const [value, list] = [given[0]!, node.arguments[1]]
     const isList = list?.kind === 'ArrayLiteral' && list.items.length > 0 && list.items.every(isNumber)
-    if (!isList || value!.problem || isPersonalValue(value!) || !isConstant(among!)) {
+    if (!isList || value.problem || isPersonalValue(value))
       this.refuse(`${name} here takes a column that no name redacts, and a list of numbers`, node)
-    }
     return made
   }
 
@@ -677,7 +668,7 @@ class Judge {
     if (!given.some(isStored)) return this.put(given, node)
     const [left, right] = given as [Value, Value | undefined]
     const isScale =
-      /^[*/A-Z]/.test(what) && given.every(({ problem, list, mixed }) => !problem && !list && !mixed)
+      /^[*/A-Z]/.test(what) && !given.some(({ problem, list, mixed }) => problem || list || mixed)
     const isProduct = what === '*' || what === 'SAFE_MULTIPLY'
     if (isScale && nodes.slice(1).every(isNumber)) return numberOf(left)
     if (isScale && isProduct && isNumber(nodes[0]!)) return numberOf(right!)
@@ -746,16 +737,9 @@ function rowOf(columns: Exclude<Columns, Unknown>): Row {
 }
 
 /** The columns of a set operation, with what both queries have in each. */
-function pairs(
-  { byName }: ast.SetOperation,
-  left: readonly Column[],
-  right: readonly Column[],
-): { name: string | null; both: Value[] }[] {
+function pairs({ byName }: ast.SetOperation, left: Row['columns'], right: Row['columns']) {
   if (!byName)
-    return left.map(({ name, value }, at) => ({
-      name,
-      both: [value, ...(right[at] ? [right[at].value] : [])],
-    }))
+    return left.map(({ name }, at) => ({ name, both: [left, right].flatMap(side => side[at]?.value ?? []) }))
   const names = [left, right].map(columns => columns.flatMap(({ name }) => name ?? []))
   const matched = matchedNames(byName, names[0]!, names[1]!)
   return ('problem' in matched ? names.flat() : matched).map(name => {
