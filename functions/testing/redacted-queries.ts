@@ -206,6 +206,19 @@ const together = fc
       : `SELECT ${filled(shape, pieces)} AS n FROM kept AS s`
   })
 
+/** Two digits at a time, as three values may be put together where they are counts. */
+const inPairs = fc
+  .tuple(
+    pick(listed("A || B || C | CONCAT(A, B, C) | FORMAT('%s%s%s', A, B, C) | CONCAT(A, B) || C")),
+    pick(wrapped.slice(0, -1)),
+  )
+  .map(([shape, wrap]) => {
+    const branches = digits.flatMap(a => digits.map(b => `WHEN ${Number(a + b)} THEN '${a}${b}'`)).join(' ')
+    const piece = (place: number) => `CASE MOD(DIV(s.num, ${place}), 100) ${branches} END`
+    const pieces = [10000, 100, 1].map(place => wrap.replaceAll(/\bX\b/g, piece(place)))
+    return `SELECT ${filled(shape, pieces)} AS n FROM kept AS s`
+  })
+
 /** Functions of a column that is known and one that is not, here as `A` and `B`. */
 const pairs =
   listed(`A - B = 0 | SAFE_SUBTRACT(A, B) = 0 | (A ^ B) = 0 | ABS(A - B) < 1 | A - B BETWEEN 0 AND 0 | A = B
@@ -239,4 +252,4 @@ const summed = fc
   })
 
 /** Each, where it ran, would show 424242 in a row of its answer. */
-export const readingQueries: fc.Arbitrary<string> = fc.oneof(together, related, summed)
+export const readingQueries: fc.Arbitrary<string> = fc.oneof(together, inPairs, related, summed)

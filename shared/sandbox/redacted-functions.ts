@@ -89,12 +89,10 @@ export const says = {
   place: 'this may be a field of a record, without its name: write the name, or SAFE_OFFSET for a list',
   records: `one of these would name the fields of the others, if they are records: choose among columns of one name, or of CAST(x AS STRING)`,
   pivot: 'gives new names to what is stored: aggregate IF(condition, column, NULL) under names of your own',
-  /** By rows of its own a query could try all values. */
   rows: `makes rows, beside which stored values could be spelt: write a list, or use GENERATE_DATE_ARRAY or GENERATE_TIMESTAMP_ARRAY`,
   sums: `here takes a stored number, also scaled by a positive literal, and 0 or NULL in its place: compute with the sums instead`,
   chosen: `a condition on what is stored chooses this, and such answers are not put together: show, group, count or sum it as it is`,
   many: `this puts more than three counts, ranks or values of lists together: select them and compute with the answer`,
-  /** What a query makes row by row and keeps where it equals a stored value spells that. */
   spells: `this compares what is stored with values that the query computes, which would spell it: compare with a literal or a parameter, and columns as they are with a list that you write or with each other`,
 }
 

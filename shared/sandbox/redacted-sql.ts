@@ -38,6 +38,7 @@ import {
   constant,
   either,
   isConstant,
+  isOfLists,
   isPersonalValue,
   isStored,
   listed,
@@ -483,8 +484,7 @@ class Judge {
 
   private subscript(node: ast.Subscript): Value {
     const [value, index] = [this.value(node.of), this.value(node.index)]
-    const { mode } = node
-    const { index: at } = node
+    const { mode, index: at } = node
     if (isStored(value) && mode === null && at.kind === 'Literal' && at.literal === 'STRING')
       return part(value, at.value)
     if (!isStored(value) || !isConstant(index)) return this.changed('a place in a list', [value, index], node)
@@ -599,13 +599,11 @@ class Judge {
     const isDoubtful = among.length > 1 && held.some(({ doubtful }) => doubtful)
     if (isMixed || isDoubtful || others.some(({ holds }) => holds === 'made')) this.refuse(says.spells, node)
     const isOne = held.length === 1 || union(held).name !== null
-    if (!among.some(({ scalar }) => scalar) && !(isOne && others.every(({ literal }) => literal === 'NULL')))
+    const scalar = among.some(value => value.scalar)
+    if (!scalar && !(isOne && others.every(({ literal }) => literal === 'NULL')))
       this.refuse(says.records, node)
-    return {
-      ...union(held),
-      scalar: among.some(({ scalar }) => scalar),
-      mixed: held.some(({ mixed }) => mixed) || others.some(({ literal }) => !literal),
-    }
+    const mixed = held.some(value => value.mixed) || others.some(({ literal }) => !literal)
+    return { ...union(held), scalar, mixed }
   }
 
   private picked(name: string, value: Value, node: ast.Call): Value {
@@ -722,10 +720,6 @@ const many = 4
 
 function isAsItIs({ holds, doubtful }: Value): boolean {
   return holds === 'stored' && !doubtful
-}
-
-function isOfLists({ holds }: Value): boolean {
-  return holds === 'constant' || holds === 'listed'
 }
 
 function partsOf({ columns, rest }: Row): Value[] {

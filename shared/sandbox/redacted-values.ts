@@ -84,6 +84,10 @@ export function isConstant({ holds }: Value): boolean {
   return holds === 'constant'
 }
 
+export function isOfLists({ holds }: Value): boolean {
+  return holds === 'constant' || holds === 'listed'
+}
+
 export function isPersonalValue({ kinds }: Value): boolean {
   return [...kinds].some(isPersonal)
 }
@@ -105,9 +109,8 @@ export function numberOf(value: Value, more: Partial<Value> = {}): Value {
 /** Which of several it is, the rows or what they hold say. */
 export function varied(value: Value, holds: 'listed' | 'chosen' = 'listed'): Value {
   if (isStored(value)) return value
-  const isOpen = isConstant(value) || value.holds === 'listed'
   const asks = Math.max(1, value.asks ?? 0)
-  return { ...value, holds: isOpen ? holds : value.holds, asks, literal: undefined }
+  return { ...value, holds: isOfLists(value) ? holds : value.holds, asks, literal: undefined }
 }
 
 /** One of these: which, only the rows know. */
