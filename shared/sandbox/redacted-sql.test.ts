@@ -256,6 +256,19 @@ test('a number that is computed is known by the name that it gets', () => {
   expect(judged('SELECT ms, id FROM seen').names.size).toBe(0)
 })
 
+test('quantiles of a column that the engine calls a time are times, a column without a name has that of BigQuery', () => {
+  const { tree } = sandbox(
+    endpoint,
+    'SELECT APPROX_QUANTILES(timestamp, 2) AS q, SUM(ms), COUNT(*), AVG(ms) FROM seen',
+  )
+  const columns = [
+    { name: 'timestamp', type: { kind: 'TIMESTAMP' as const } },
+    { name: 'ms', type: { kind: 'FLOAT64' as const } },
+  ]
+  const { problem, names } = storedTextIn(tree, new Map([['seen', columns]]))
+  expect([problem, Object.fromEntries(names)]).toEqual([null, { f0_: 'number', f2_: 'number' }])
+})
+
 test('a number that was a text is shown as a sum only', () => {
   const sql =
     'WITH w AS (SELECT id, SAFE_CAST(note AS INT64) AS n FROM seen) ' +
