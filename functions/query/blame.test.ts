@@ -243,35 +243,3 @@ describe('a caller', () => {
     }
   })
 })
-
-describe('a bound that a query meets', () => {
-  const one = async (path: string) => {
-    const response = await service.fetch(path)
-    const { code, detail } = (await response.json()) as { code?: string; detail?: string }
-    return [response.status, code, detail]
-  }
-  // A message of 16,000 letters.
-  const long = `CONCAT(event_message, REPEAT('a', 16000))`
-  const tooLarge = expect.stringMatching(/^A value in the logs is too large for the query of e\d+\.$/)
-
-  test('is the caller’s for a pattern that was sent, and names what to change', async () => {
-    const path = await define({
-      sql: `SELECT COUNTIF(REGEXP_CONTAINS(${long}, @p)) AS n FROM \`${table}\``,
-      properties: { p: { ...text, format: 'regular-expression' } },
-    })
-    expect((await one(`${path}p=a{20}b`))[0]).toBe(200)
-    expect(await one(`${path}p=${encodeURIComponent('(a?){1000}b')}`)).toEqual([
-      400,
-      'invalid_query',
-      expect.stringContaining('REGEXP_CONTAINS takes at most'),
-    ])
-  })
-
-  test('is for the values of rows no mistake in the definition, whatever else was sent', async () => {
-    const path = await define({
-      sql: `SELECT ARRAY_LENGTH(SPLIT(${long}, '')) AS n FROM \`${table}\` WHERE REGEXP_CONTAINS(id, @p)`,
-      properties: { p: text },
-    })
-    expect(await one(`${path}p=r`)).toEqual([500, 'internal', tooLarge])
-  })
-})

@@ -109,6 +109,7 @@ describe('a rollback', () => {
     res.writeHead(req.url === '/health' ? 200 : 404).end('not_found')
   })
   beforeEach(async () => {
+    broken.clear()
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     await project.close()
@@ -121,7 +122,6 @@ describe('a rollback', () => {
     await setUp(client, ['APIs', 'accounts', 'rights'])
     await release()
     await setUpCallers(client.google, client.site)
-    broken.clear()
   })
   afterEach(() => new Promise(resolve => server.close(resolve)))
 

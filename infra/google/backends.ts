@@ -23,10 +23,11 @@ export interface Backends {
  * Starts both. Each call gets a project of its own, and so its own documents.
  * @param now the current time of the queries, by default the real one
  * @param permits who may do what in BigQuery, by default everybody everything
+ * @param made tables of BigQuery that are made later
  */
 export async function startBackends(
   { dataDir, tablesDir }: Config,
-  { now, permits }: Pick<BigQueryServerOptions, 'now' | 'permits'> = {},
+  { now, permits, made }: Pick<BigQueryServerOptions, 'now' | 'permits' | 'made'> = {},
 ): Promise<Backends> {
   const { address } = await useEmulator()
   const project = `test-${randomBytes(8).toString('hex')}`
@@ -37,6 +38,7 @@ export async function startBackends(
     dataset,
     ...(now === undefined ? {} : { now }),
     ...(permits ? { permits } : {}),
+    ...(made ? { made } : {}),
   })
   const env = {
     ENGINE: 'bigquery',

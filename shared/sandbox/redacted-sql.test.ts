@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { storedTextIn } from './redacted-sql.ts'
 import { sandbox } from './sandbox.ts'
+import { expectProcessorTime } from '../testing/processor-time.ts'
 import { logs } from './testing/endpoints.ts'
 
 const harmless = `
@@ -297,6 +298,24 @@ test.each([
   expect([problem, [...names.values()][0]]).toEqual([null, kind])
 })
 
+test('a nested query and a chain of names are judged in time', async () => {
+  const nested = (n: number): string => (n === 0 ? 'body' : `JSON_VALUE(${nested(n - 1)}, '$.a')`)
+  const union = (n: number): string =>
+    n === 0 ? 'SELECT id FROM seen' : `SELECT (${union(n - 1)}) AS x UNION ALL SELECT 'a'`
+  const chain = Array.from({ length: 400 }, (_, i) => `c${i + 1} AS c${i}`).join(', ')
+  const records = Array.from(
+    { length: 90 },
+    (_, i) => `s${i + 1} AS IF(TRUE, STRUCT(s${i} AS a, s${i} AS b), NULL)`,
+  )
+  for (const sql of [
+    `SELECT ${nested(80)} AS x FROM seen`,
+    `SELECT WITH(s0 AS 1, ${records.join(', ')}, IF(TRUE, s90, s90).a.b) AS x`,
+    union(25),
+    `SELECT ${chain} FROM (SELECT cookie AS c400 FROM seen)`,
+  ])
+    await expectProcessorTime(2_000, () => judged(sql))
+})
+
 test('so do the queries of Studio, but for those that change texts, and those with a row as a value', () => {
   const text = readFileSync(join(import.meta.dirname, 'testing/studio.sql'), 'utf8')
   const queries = [...text.matchAll(/^-- (.+)\n([\s\S]+?;)$/gm)]
@@ -310,6 +329,7 @@ test('so do the queries of Studio, but for those that change texts, and those wi
     'service flow: all of one entry of the database',
     'service flow: an edge entry with its place, headers and gateway',
     'unified logs: calls of functions with the last line of their output',
+    'Self-hosted: the health of services on the home page, in one query over all of them',
   ])
   expect(queries.length).toBeGreaterThan(50)
 })

@@ -5,6 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { Ajv, type ErrorObject } from 'ajv'
 import { logFiles } from '../../../shared/engines/duckdb/loads.ts'
 import { duckType, quoteName, quoteText } from '../../../shared/engines/duckdb/syntax.ts'
+import { prepareTableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { nameKey } from '../../../shared/sql/relations.ts'
 import { descendants } from '../../../shared/sql/walk.ts'
@@ -17,6 +18,13 @@ export class Files {
 
   async close(): Promise<void> {
     ;(await this.connection).closeSync()
+  }
+
+  /** Gives tables without rows a file with their columns. */
+  async prepare(tables: ServerTable[]): Promise<void> {
+    const connection = await this.connection
+    for (const { folder, columns, view } of tables)
+      if (!view && !existsSync(folder)) await prepareTableFolder(connection, folder, columns)
   }
 
   /**

@@ -44,7 +44,8 @@ export class Jobs {
 
   constructor({ now, ...options }: CatalogOptions & { now?: DuckDbOptions['now'] | undefined }) {
     const { logsFolder, tables } = options
-    this.engine = openDuckDb({ logsFolder, tables, ...(now === undefined ? {} : { now }) })
+    const readTables = () => this.catalog.columns
+    this.engine = openDuckDb({ logsFolder, tables, readTables, ...(now === undefined ? {} : { now }) })
     this.catalog = new TableCatalog(options)
   }
 
@@ -92,6 +93,7 @@ export class Jobs {
     const { reference, configuration, caller } = asked
     caller.demand('bigquery.jobs.create', reference.projectId)
     const { tables, ...statement } = this.resolve(asked)
+    await this.files.prepare(tables)
     const { columns } = await this.engine
       .describe(statement)
       .catch((error: unknown) => Promise.reject(asSent(error, statement.sql, configuration.query.query)))
@@ -127,6 +129,7 @@ export class Jobs {
     if (this.catalog.define(query, caller)) return () => Promise.resolve(nothing)
     const { tables, ...statement } = this.resolve(asked)
     return async () => {
+      await this.files.prepare(tables)
       job.bytes = await this.files.bytesOf(statement.sql, tables)
       if (job.bytes > Number(most)) {
         const message = `Query exceeded limit for bytes billed: ${most}. ${job.bytes} or higher required.`
@@ -177,20 +180,21 @@ export class Jobs {
 const nothing: RunResult = { columns: [], rows: [], truncated: false, bytes: 0, slotMs: null, jobId: null }
 
 /**
- * Checks the query of a view.
+ * Checks the query of a view, and tells its columns.
  * @param tables columns by the name in the dataset, which is `project.dataset`
  * @throws BigQueryError for one that is not valid over these tables
  */
-export async function checkQuery(
-  query: string,
-  tables: ReadonlyMap<string, Column[]>,
-  dataset: string,
-): Promise<void> {
+export async function checkQuery(query: string, tables: ReadonlyMap<string, Column[]>, dataset: string) {
   const logsFolder = mkdtempSync(join(tmpdir(), 'view-'))
   const jobs = new Jobs({ tables, dataset, location: 'EU', logsFolder, partition: null })
   const configuration = { query: { query, useLegacySql: false }, dryRun: true }
   try {
-    await jobs.describe({ reference: { projectId: '' }, configuration, caller: new Caller(null) })
+    const told = await jobs.describe({
+      reference: { projectId: '' },
+      configuration,
+      caller: new Caller(null),
+    })
+    return told!.query!.schema
   } finally {
     await jobs.close()
     rmSync(logsFolder, { recursive: true })

@@ -37,6 +37,8 @@ export interface CatalogOptions {
   /** Where the dataset is. */
   location: string
   logsFolder: string
+  /** Columns of a table that is made later, or in another dataset; `null` where there is none of this full name. */
+  made?: (real: string) => Column[] | null
   /** Of the tables' partitions; `null` = they have none. */
   partition: PartitionUnit | null
 }
@@ -53,25 +55,39 @@ const timeColumn = 'timestamp'
 
 export class TableCatalog {
   readonly location: string
-  private readonly dataset: string
-  private readonly tables: Map<string, ServerTable>
+  /** By the local engine's names. */
+  readonly columns: Map<string, Column[]>
+  private readonly options: CatalogOptions
+  private readonly tables = new Map<string, ServerTable>()
   private readonly parts: RollupParts
 
-  constructor({ tables, dataset, location, logsFolder, partition: unit }: CatalogOptions) {
-    this.dataset = dataset
+  constructor(options: CatalogOptions) {
+    const { tables, dataset, location, logsFolder } = options
+    this.options = options
     this.location = location
-    this.parts = new RollupParts(logsFolder, tables)
+    this.columns = new Map(tables)
+    this.parts = new RollupParts(logsFolder, this.columns)
     const names = new TableNames({ dataset, tables: new Map() }, '')
-    const all = [...tables].map(([logical, columns]): ServerTable => {
-      const folder = tableFolder(logsFolder, logical)
-      return { real: names.real(logical), logical, columns, folder, unit, partition: timeColumn }
-    })
-    this.tables = new Map(all.map(table => [table.real, table]))
+    for (const [logical, columns] of tables) this.add(names.real(logical), logical, columns)
+  }
+
+  private add(real: string, logical: string, columns: Column[]): ServerTable {
+    const { logsFolder, partition: unit } = this.options
+    const folder = tableFolder(logsFolder, logical)
+    const table = { real, logical, columns, folder, unit, partition: timeColumn }
+    this.tables.set(real, table)
+    this.columns.set(logical, columns)
+    return table
+  }
+
+  private added(real: string): ServerTable | null {
+    const columns = this.options.made?.(real)
+    return columns ? this.add(real, real, columns) : null
   }
 
   /** @throws BigQueryError for one that is not there, and for a view that is broken */
   find(real: string, more = ''): ServerTable {
-    const table = this.tables.get(real)
+    const table = this.tables.get(real) ?? this.added(real)
     if (!table) throw new BigQueryError('notFound', `Not found: Table ${real.replace('.', ':')}${more}`)
     const { base, isBroken } = table.view ?? {}
     if (isBroken)
@@ -89,7 +105,7 @@ export class TableCatalog {
   /** A dataset is looked for in the job's location alone (https://cloud.google.com/bigquery/docs/locations#specify_locations). */
   checkLocation(location = this.location, { length }: ServerTable[]): void {
     if (length === 0 || location.toUpperCase() === this.location.toUpperCase()) return
-    const dataset = this.dataset.replace('.', ':')
+    const dataset = this.options.dataset.replace('.', ':')
     throw new BigQueryError('notFound', `Not found: Dataset ${dataset} was not found in location ${location}`)
   }
 

@@ -1,8 +1,10 @@
 /** What BigQuery refuses of datasets, tables and views: unknown accounts, changes of a schema, columns that are not there. */
+import { partsOf } from '../../../shared/engines/bigquery/tables.ts'
 import { columnsOf, type FieldSchema } from '../../../shared/engines/schema.ts'
+import type { Column } from '../../../shared/sql/types.ts'
 import { checkQuery } from '../bigquery/jobs.ts'
 import { checkMember, memberOf } from './access.ts'
-import { type Call, invalid, type Json, list, type Policy } from './plane.ts'
+import { type Call, invalid, type Json, list, type Policy, type State } from './plane.ts'
 
 interface Table extends Json {
   name: string
@@ -37,11 +39,12 @@ export async function checkedTable(call: Call, wanted: Json, present?: Json): Pr
   const { name, view, schema, timePartitioning: time } = wanted as Table & { view?: { query: string } }
   if (view) {
     if (present && !present['view']) invalid(`${name} is a TABLE, and no view`)
-    const tables = list(call.state, name.replace(/\/[^/]+$/, '')).filter(one => one['schema']) as Table[]
+    const all = list(call.state, name.replace(/\/[^/]+$/, '')) as Table[]
+    const tables = all.filter(one => one['type'] === 'TABLE')
     const columns = tables.map(table => [table.name.split('/').at(-1)!, columnsIn(table)] as const)
     const { project, dataset } = call.params
-    await checkQuery(view.query, new Map(columns), `${project}.${dataset}`)
-    return { ...wanted, type: 'VIEW' }
+    const schema = await checkQuery(view.query, new Map(columns), `${project}.${dataset}`)
+    return { ...wanted, schema, type: 'VIEW' }
   }
   const before = present as Table | undefined
   if (before) {
@@ -55,6 +58,13 @@ export async function checkedTable(call: Call, wanted: Json, present?: Json): Pr
   const { expirationMs, ...rest } = time ?? {}
   const expiry = expirationMs ? { expirationMs } : {}
   return { ...wanted, type: 'TABLE', ...(time ? { timePartitioning: { ...rest, ...expiry } } : {}) }
+}
+
+/** The columns of a table by its full name; `null` where there is none. */
+export function columnsOfTable({ resources }: State, real: string): Column[] | null {
+  const [project, dataset, table] = partsOf(real)
+  const made = resources[`projects/${project}/datasets/${dataset}/tables/${table}`]
+  return made?.['schema'] ? columnsIn(made as Table) : null
 }
 
 function columnsIn({ schema }: Table) {

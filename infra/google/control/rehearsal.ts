@@ -12,8 +12,8 @@ import { Firestore } from '@google-cloud/firestore'
 import { loadConfig } from '../../../shared/config.ts'
 import { type Log } from '../../../shared/log.ts'
 import { startBackends } from '../backends.ts'
-import type { Permits } from '../bigquery/errors.ts'
 import { makeBareRoot } from './bare-root.ts'
+import { columnsOfTable } from './bigquery.ts'
 import { runBuild } from './cloudbuild.ts'
 import { type Behind, openGates } from './gates.ts'
 import { get, list, type State } from './plane.ts'
@@ -49,13 +49,14 @@ export type Rehearsal = Awaited<ReturnType<typeof openRehearsal>>
 export async function openRehearsal({ out, note = () => {}, folder, mutate }: Options) {
   // Its tables are empty, as Google's are.
   const dataDir = mkdtempSync(join(tmpdir(), 'rehearsal-'))
-  let permits: Permits = () => false
+  let google: State | null = null
   const backends = await startBackends(loadConfig({ ...process.env, DATA_DIR: dataDir }), {
-    permits: (...asked) => permits(...asked),
+    permits: (...asked) => google !== null && isPermitted(google, ...asked),
+    made: real => google && columnsOfTable(google, real),
   })
   const { GOOGLE_CLOUD_PROJECT: id, BIGQUERY_DATASET: _, ...env } = backends.env
   const state = newProject(id!)
-  permits = (...asked) => isPermitted(state, ...asked)
+  google = state
   const behind: Behind = { env, bigQuery: backends.bigQuery, state, project: id! }
   const cwd = folder ?? copyUploadSet()
   const bare = folder ? { missing: 'the folder is not the upload set' } : makeBareRoot()
@@ -91,7 +92,7 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
     /** `npm run deploy -- ...` */
     deploy: async (...args: string[]) => {
       const output = await run('infra/deploy/deploy.ts', ...args, `--project=${id}`)
-      key = /lqe_\w{20,}/.exec(output)?.[0] ?? key
+      key ||= /lqe_\w{20,}/.exec(output)?.[0] ?? ''
       return output
     },
     lqe: (...args: string[]) => run('infra/lqe/lqe.ts', ...args),
@@ -191,6 +192,7 @@ export const partsOfSetUp: Part[] = [
 export const parts: Part[] = [
   ...partsOfSetUp,
   ['again it is nothing', again],
+  ['a second installation', second],
   ['another region', ({ deploy }) => deploy('push', '--region=europe-west4').then(() => {})],
   ['a restore', restore],
   ['a rollback', async ({ deploy }) => void (await deploy('rollback'))],
@@ -203,6 +205,17 @@ async function push({ build, project: { plane, id } }: Rehearsal): Promise<void>
   for (const job of jobs()) job['schedule'] = '0 0 1 1 *'
   await build()
   must(!jobs().some(job => job['schedule'] === '0 0 1 1 *'), 'a job keeps what was changed by hand')
+}
+
+/** Beside the first one, with tables, documents and functions of its own. */
+async function second({ deploy, project: { plane, id } }: Rehearsal): Promise<void> {
+  const names = () => Object.keys(plane.state.resources).filter(name => name.includes('staging'))
+  const output = await deploy('--prefix=staging', '--sample')
+  must(output.includes('The page:'), 'it does not end with its page')
+  const datasets = `projects/${id}/datasets`
+  must(plane.state.resources[`${datasets}/staging_logs`] !== undefined, `no dataset of it: ${names().join()}`)
+  await deploy('remove', '--prefix=staging')
+  must(!names().some(name => /services|functions|jobs/.test(name)), `left of it: ${names().join()}`)
 }
 
 function must(is: boolean, otherwise: string): void {

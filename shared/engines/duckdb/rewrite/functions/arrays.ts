@@ -24,6 +24,10 @@ const end = (position: '1' | '-1') =>
     return `(${array})[${empty}]`
   })
 
+/** An INTERVAL that is an error where it is none. */
+const moving = (step: string) =>
+  `(CASE WHEN epoch(${step}) = 0 THEN to_days(CAST(${raise('Division by zero')} AS INTEGER)) ELSE ${step} END)`
+
 const series = (parameters: Signature['parameters'], kind: ElementKind, sql: Signature['sql']) =>
   signature(parameters, () => arrayOf({ kind }), sql)
 
@@ -83,8 +87,8 @@ export const arrayFunctions: FunctionTable = {
     series(
       ['DATE', 'DATE', 'INTERVAL?'],
       'DATE',
-      (from, to, step = 'to_days(1)') =>
-        `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${step}) AS DATE[])`,
+      (from, to, step) =>
+        `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${step === undefined ? 'to_days(1)' : moving(step)}) AS DATE[])`,
     ),
   ),
   GENERATE_TIMESTAMP_ARRAY: stepping(
@@ -92,7 +96,7 @@ export const arrayFunctions: FunctionTable = {
     series(
       ['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'],
       'TIMESTAMP',
-      (from, to, step) => `generate_series(${from}, ${to}, ${step})`,
+      (from, to, step) => `generate_series(${from}, ${to}, ${moving(step!)})`,
     ),
   ),
 }
