@@ -53,15 +53,17 @@ function isToken(text: string, own: RegExp): boolean {
 function jsonIn(hit: RegExpExecArray): Span | null {
   const [found, tail = ''] = hit
   const dotted = found.includes('.')
-  const end =
-    tail !== '' && !isText(dotted ? found.replace(/\..*/s, '') : found) ? found.indexOf(tail) : found.length
-  const json = found.slice(0, end)
-  if (!anyCase.test(json))
-    return startOfJson.test(decoded(json)) && isText(json) ? [hit.index, hit.index + end] : null
+  const goesOn = tail === '' || isText(dotted ? found.replace(/\..*/s, '') : found)
+  const further = goesOn && tail.length > 1023 ? (matchAt(furtherTail, hit.input, endOf(hit)) ?? '') : ''
+  const json = goesOn ? found + further : found.slice(0, found.indexOf(tail))
+  const span: Span = [hit.index, hit.index + json.length]
+  if (!anyCase.test(json)) return startOfJson.test(decoded(json)) && isText(json) ? span : null
   const isWhole = json.length >= 12 && !/^eyJ.{0,8}$/.test(json)
   if (!isWhole && !/^\{.*\}$/s.test(decoded(json))) return null
-  return isToken(json, ownJson) ? [hit.index, hit.index + end] : null
+  return isToken(json, ownJson) ? span : null
 }
+/** What is no text is read in vain, from each of many beginnings: 1 KB tells. */
+const furtherTail = /[\w+/-]*={0,2}/y
 const ownJson = /^(?:eyJ|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K)/
 /** The other beginnings have a first key that begins with no letter, and must hold JSON as they are. */
 const anyCase = /^e(?:yj|ya|w)/i
@@ -108,7 +110,7 @@ export const credentials: PersonalClass[] = [
     name: 'JWT',
     marks: mark.credential,
     pattern: new RegExp(
-      String.raw`(?:ey[I-L]|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K)(?<=${wordStart}e...?)[\w-]{5,}(?:=+|([+/][\w+/-]*={0,2}))?(?:\.{1,2}[\w-]+){0,4}`,
+      String.raw`(?:ey[I-L]|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K)(?<=${wordStart}e...?)[\w-]{5,}(?:=+|([+/][\w+/-]{0,1023}={0,2}))?(?:\.{1,2}[\w-]+){0,4}`,
       'gi',
     ),
     part: jsonIn,

@@ -250,7 +250,6 @@ function recordAt(
   limit = text.length,
 ): Span | null {
   if (!/[{[(]/.test(text.charAt(from))) return null
-  if (described.text === text && from < described.end) return null
   const [opening, closing] = text.charAt(from) === '(' ? [/[{[(]/, /[}\])]/] : [/[{[]/, /[}\]]/]
   let [at, depth, name, holds] = [from, 0, '', false]
   do {
@@ -271,15 +270,20 @@ function recordAt(
     } else if (opening.test(character)) depth++
     else if (closing.test(character)) depth--
     at = Math.max(end, at + 1)
-  } while (depth > 0 && at < limit)
-  if (!holds && limit === text.length) described = { text, end: at }
+  } while (--steps.left >= 0 && depth > 0 && at < limit)
   return holds ? [from, Math.min(at, text.length), sign === ':' ? (after ?? '') : ''] : null
 }
 
 const plainWord = /[^\s,;:={}[\]()"'`\\]+/y
 const nameSign = /\s{0,9}(?:=>|:|=)/y
-/** What only describes values is read once, however deep the names in it. */
-let described = { text: '', end: 0 }
+/**
+ * How many words and signs of records may yet be read in a text. Each name may begin one that ends far behind it, or nowhere, and
+ * another class or round shows them anew. Ordinary texts take up to one for two characters.
+ */
+export const steps = {
+  left: 0,
+  allow: (length: number): void => void (steps.left = 4 * length + 256),
+}
 
 /** One word in brackets: `token=<abc>`. */
 const closings: Record<string, string> = { '<': '>', '(': ')', '[': ']', '{': '}' }

@@ -289,6 +289,20 @@ const text = fc
   .map(parts => parts.join(''))
 
 describe('any text', () => {
+  test('is redacted as the first time when it comes again', () => {
+    const again = 'x token={"a": "x1y2z3"} and "token": {"type": "b"} z'
+    for (let time = 0; time < 2; time++)
+      expect(redactText(again)).toBe('x token=REDACTED and "token": {"type": "b"} z')
+  })
+
+  test('goes as a whole where it takes too much work, and an ordinary one beside it does not', () => {
+    const names = `token: Some(10.0.0.1'\\''`.repeat(4_000)
+    expect(redactText(names)).toBe('REDACTED')
+    expect(redactRows([{ a: names, b: 'x token={"a": "x1y2z3"} y' }])).toEqual([
+      { a: 'REDACTED', b: 'x token=REDACTED y' },
+    ])
+  })
+
   test('is the same redacted once and twice', () => {
     fc.assert(
       fc.property(text, any => {
@@ -346,12 +360,26 @@ describe('the time of 300 KB is not that of a search that begins again at each p
     'forwarded-for:~a, forwarded=for=a;for= forwarded:" [a] ' +
     '["cookie:~a=\\"b\\"", "cookie:~x"" ' +
     "'cookie:~x''\n 'cookie:~x''\\n token~in~('a', a)=( " +
-    '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( x://a: //a: tcp://10.0.0.5:6379, \\\\u0022 %2525 token=Some( A/1.1~ token=a.b token=a(b~ password=a( password=(a)b x://a:b@c@ POINT( tokens=1,111 pass:~ passphrase=a~b~ token:\n~-~a1\n~-~'
+    '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( x://a: //a: tcp://10.0.0.5:6379, \\\\u0022 %2525 token=Some( A/1.1~ token=a.b token=a(b~ password=a( password=(a)b x://a:b@c@ POINT( tokens=1,111 pass:~ passphrase=a~b~ token:\n~-~a1\n~-~ ' +
+    '[]string{"pwd=a, {"a":\'token=REDACTED token=REDACTED["token","a", []string{"secret=a& token~in~(\'passphrase=a~ ' +
+    "x-forwarded-for:~set_config('a',' token:~Some(10.0.0.1'\\'' /eyJv1.2.3.4- aa:bb:cc:dd:ee:ff:%401 ::\uff20 "
 
   test.each(repeated.split(' '))('%j over and over', async part => {
     const piece = part.replaceAll('~', ' ')
     // Some 10 to 300 ms where the work is linear, minutes where it is not.
     await expectProcessorTime(1_500, () => redactText(`${piece.repeat(3e5 / piece.length)}@x`))
+  })
+
+  test('any few pieces over and over, within 20 KB 2 us a character and as much again', async () => {
+    const pieces = [...repeated.split(' ').map(part => part.replaceAll('~', ' ')), ...fragments.split(/ /)]
+    const run = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(run, run, fc.integer({ min: 2_000, max: 20_000 }), async (one, other, length) => {
+        const half = (parts: string[]) => parts.join('').repeat(length / 2 / parts.join('').length + 1)
+        await expectProcessorTime(80, () => redactText(half(one) + half(other)))
+      }),
+      { numRuns: 400, seed: 2, endOnFailure: true },
+    )
   })
 
   test('any few pieces over and over, as far as tried', async () => {

@@ -9,11 +9,11 @@
 import { createHash } from 'node:crypto'
 import type { Row } from '../engines/engine.ts'
 import { card, iban } from './accounts.ts'
-import { type PersonalClass, replaceSpans, spansIn, spansInSource, united } from './personal-class.ts'
+import { type PersonalClass, replacement, replaceSpans, spansIn, spansInSource, united } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
 import { decodings, hasEscapes } from './escapes.ts'
-import { field } from './fields.ts'
+import { field, steps } from './fields.ts'
 import { ipv4, ipv4InHostName } from './ipv4.ts'
 import { ipv6, ipv6InHostName } from './ipv6.ts'
 import { mac } from './mac.ts'
@@ -40,18 +40,23 @@ export const classes: PersonalClass[] = [
 ]
 
 /** Raise it with each change of the rules that shows neither in the names nor in a pattern of a class. */
-const revision = 8
+const revision = 9
 
 /** The policy's name in the cache key, so that an answer redacted under another policy is never served. */
 export const redactionVersion: string = versionOf(classes, names)
 
-/** @returns `text` with all personal data replaced by `REDACTED`; linear in its length, and the same when done twice */
+/**
+ * @returns `text` with all personal data replaced by `REDACTED`, and all of it where that takes more than a bounded work for each
+ *   character; linear in its length, and the same when done twice
+ */
 export function redactText(text: string): string {
   const marks = marksOf(text)
   if (marks === 0) return text
   const json = redactJson(text, policy)
   if (json !== null) return json
+  steps.allow(text.length)
   const redacted = takeOutAll(text, marks)
+  if (steps.left < 0) return replacement
   return redacted !== text && touched.test(redacted) ? redactAgain(redacted) : redacted
 }
 const policy = { redact: redactText, kindOf }
@@ -60,7 +65,9 @@ const policy = { redact: redactText, kindOf }
 function redactAgain(text: string): string {
   let redacted = text
   for (let round = 1; round < mostRounds; round++) {
-    const again = redactJson(redacted, policy) ?? takeOutAll(redacted, marksOf(redacted))
+    const json = redactJson(redacted, policy)
+    const again = json ?? takeOutAll(redacted, marksOf(redacted))
+    if (json === null && steps.left < 0) return replacement
     if (again === redacted) break
     redacted = again
   }
