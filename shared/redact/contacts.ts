@@ -45,7 +45,7 @@ export const email: PersonalClass = {
 const [fewest, most] = [7, 15]
 
 /** People write `+31 (0)6-12345678`, `+49 30/123456` and `(+1) 415.555.0132`. */
-const separator = String.raw`(?:${gap}|[./()]){1,4}`
+const separator = String.raw`(?:${gap}|[./()]|_(?!000)){1,4}`
 const inOne = String.raw`\d{${fewest - 1},${most - 1}}(?!\d)`
 const inGroups = String.raw`\d{0,3}(?:${separator}\d{1,${most - 1}}){1,6}(?!\d)`
 
@@ -57,7 +57,7 @@ export const phone: PersonalClass = {
   name: 'phone number',
   marks: mark.plus,
   pattern: new RegExp(
-    String.raw`(?!(?<=\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?)${zone})(?:${wordStart}|(?<=${replacement}))(?:\+|%2B)[1-9](?:${inOne}|${inGroups})${wordEnd}(?!\.\d)`,
+    String.raw`(?!(?<=\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?)${zone})(?:${wordStart}|(?<=${replacement}))(?:\+|%2B)[1-9](?:${inOne}|${inGroups})(?![A-WYZa-wyz0-9]|x(?!\d))(?!\.\d)`,
     'gi',
   ),
   part: wholeGroups,

@@ -153,10 +153,15 @@ export const credentials: PersonalClass[] = [
     part: hit => (isUserAndPassword(hit[1]!) ? [endOf(hit) - hit[1]!.length, endOf(hit)] : null),
   },
   {
-    // RFC 7468 and, of PGP, RFC 9580, whole or cut short.
+    // RFC 7468, of PGP RFC 9580 and of SSH2 RFC 4716, whole or cut short.
     name: 'private key',
     marks: mark.option,
     pattern:
-      /-----BEGIN[A-Z +]{1,31}PRIVATE[ +]KEY(?:[ +]BLOCK)?-----[^]*?(?:-----END[A-Z +]{1,31}PRIVATE[ +]KEY(?:[ +]BLOCK)?-----|$)/gi,
+      /----(?:-| )BEGIN[A-Z\d +]{1,31}PRIVATE[ +]KEY(?:[ +]BLOCK)?(?:-| )----[^]*?(?:----(?:-| )END[A-Z\d +]{1,31}PRIVATE[ +]KEY(?:[ +]BLOCK)?(?:-| )----|$)/gi,
+  },
+  {
+    name: 'private key of PuTTY',
+    marks: mark.assignment,
+    pattern: /(?<=Private-Lines: \d{1,4})(?:(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)[\w+/=]{4,76}(?![\w+/=-]))+/g,
   },
 ]

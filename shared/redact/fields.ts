@@ -6,9 +6,10 @@ import { mark } from './prefilter.ts'
 import { escape } from './escapes.ts'
 import { endOf, isAt, matchAt, type PersonalClass, type Span } from './personal-class.ts'
 import { countsParts, describes, hops, isCount, isPersonal, kindOf, type NameKind } from './names.ts'
-import { closingQuote, literalText, quotedList, quoteMark } from './quoted.ts'
+import { closingQuote, literalText, quotedList, quoteMark, withFurther } from './quoted.ts'
 
-const assignment = '(?:(?<!:):(?!:(?!:)|\\/\\/)|=)'
+/** Two colons only before a blank, as LDIF has it. */
+const assignment = '(?:(?<!:):(?!:(?![: ])|\\/\\/)|=)'
 const name = String.raw`(?:(?<![\w-])|(?<=${escape}))[\w-]{2,100}?(?:\.(?:\d{1,2}|value))?`
 
 /** The groups of an IPv6 address and the parts of a time are no names. */
@@ -16,7 +17,7 @@ const notOfAddress = '(?<!:[0-9A-Fa-f]{1,4}(?=:))'
 
 /** Between a sign and its value; a line ends there only where the next one is indented, as in YAML: `password: |`. */
 export const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
-const gap = String.raw`[^\S\r\n]{0,32}(?:(?:[|>][-+]?)?${lineEnd}(?:[ \t]{1,32}(?:- )?|- ))?`
+const gap = String.raw`(?:[^\S\r\n]|\\{1,8}t){0,32}(?:(?<=: {1,32})(?:!{1,2}[\w:/.-]{1,40} |&\w{1,40} |#[^\r\n]{0,99}(?=\r?\n)))?(?:(?:[|>][-+]?)?${lineEnd}(?:[ \t]{1,32}(?:- )?|- ))?`
 /** The further elements of such a list. */
 const elements = new RegExp(
   String.raw`["']?(?:${lineEnd}[ \t]{0,32}- (\\{0,31}["']|)[^\r\n\\"]{1,200}\1)+`,
@@ -24,14 +25,16 @@ const elements = new RegExp(
 )
 
 /** `[0]`, `[]` and `[name]` behind a name. */
-const brackets = String.raw`((?:\[["']?[\w-]{0,60}["']?\]){0,4})`
+const brackets = String.raw`((?:\[["']?[\w-]{0,60}["']?\]|:(?:encrypted|hashed|plain|raw)){0,4})`
+/** PHP prints `["name":"App\User":private]=>`; Erlang has `<<"name">> =>`. */
+const qualifier = String.raw`(?:>>|(?::\\{0,31}"{0,2}[\w\\]{1,80}?\\{0,31}"{0,2})?:(?:private|protected))?`
 
 /** `name=`, `name: `, `"name":`, `:name => `, `user[name]=`, `name[]=`: found by the sign behind the name, which is rarer than words. */
 export const field: PersonalClass = {
   name: 'value of a personal name',
   marks: mark.assignment,
   pattern: new RegExp(
-    String.raw`${notOfAddress}${assignment}(?<=(["'\`?&])?(${name})${brackets}(${quoteMark})?\]??\s{0,32}(${assignment}))(?:==?|>)?(?:(?<=${quoteMark}\s{0,32}${assignment}(?:==?|>)?)(?:\s|${lineEnd}){0,32}|(${gap}))`,
+    String.raw`${notOfAddress}${assignment}(?<=(["'\`?&])?(${name})${brackets}(${quoteMark})?${qualifier}\]??(?:\s|\\{1,8}t){0,32}(${assignment}))(?:==?|>|:(?= ))?(?:(?<=${quoteMark}\s{0,32}${assignment}(?:==?|>)?)(?:\s|${lineEnd}){0,32}|(${gap}))`,
     'g',
   ),
   part(hit) {
@@ -87,10 +90,10 @@ const wordsBefore = /(?:(?<![\w-])[A-Za-z-]{1,20}[ .]){1,2}$/
 
 /** In place of a value: what a shell, a template or a formatter fills in, and what a program writes for none. */
 const noValue =
-  /(?:\$\{[\w.:-]{1,64}\}|\$\([^)\n]{0,200}\)|\{\{[^{}\n]{0,100}\}\}|["'[]?(?:\[?(?:FILTERED|MASKED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
+  /(?:(?:[^\s\]]{1,90}:)?(?:private|protected)(?=\]\s?=)|(?:encrypted|hashed|plain|raw)(?=\\{0,31}["'])|\$\{[\w.:-]{1,64}\}|\$\([^)\n]{0,200}\)|\{\{[^{}\n]{0,100}\}\}|["'[]?(?:\[?(?:FILTERED|MASKED|PROTECTED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
 /** In place of one, what is said of it: `password: This field is required.`, `Cookie: not set`, `sig=SIGTERM`. */
 const statement =
-  /(?:(?:[Tt]his|[Tt]he) (?:field|value|password)|(?:[Mm]ust|[Ss]hould|[Cc]annot|[Mm]ay not) (?:be|have|contain|match|include)|(?:[Ii]s|[Nn]ot|[Ff]ailed|[Tt]oo|[Mm]issing) [a-z]{2,20}(?![^\s.,;:!)])|(?:not set|unset|unknown|missing|required|expired)\.?(?=[\s,;)]|$))/y
+  /(?:(?:[Tt]his|[Tt]he) (?:field|value|password)|(?:[Mm]ust|[Ss]hould|[Cc]annot|[Mm]ay not) (?:be|have|contain|match|include)|(?:[Ii]s|[Nn]ot|[Ff]ailed|[Tt]oo|[Mm]issing) [a-z]{2,20}(?![^\s.,;:!)])|(?:not set|unset|unknown|missing|required|expired|denied|granted|disabled|enabled)\.?(?=[\s,;)]|$))/y
 const constant = /(?:SIG[A-Z]{2,6}|unknown)(?![\w.@:/-])/y
 /** An empty value, and the next name: `token= dur=12ms`, `Email:  Phone: 0612345678`. */
 const assigned = /[A-Za-z_][\w.-]{0,60}=(?!=|\s|$)/y
@@ -126,8 +129,12 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
   const isHops = hops.test(naming.name) && naming.after === undefined
   if (isLine && literal && !isAt(closed, text, literal[1]))
     return [literal[0], literal[0] + (matchAt(line, text, literal[0])?.length ?? 0)]
-  if (literal && !(isHops && isAt(nextHop, text, literal[1])))
-    return literal[1] > literal[0] ? withNewText(text, literal) : null
+  if (literal && !(isHops && isAt(nextHop, text, literal[1]))) {
+    if (literal[1] <= literal[0]) return null
+    // A shell joins `"hunt"er2`.
+    const joined = naming.sign === '=' && naming.after === undefined ? matchAt(joinedWord, text, literal[1]) : null
+    return joined ? [at, literal[1] + joined.length] : withFurther(text, literal, joint)
+  }
   const value = typedAt(text, at, naming) ?? bareValueAt(text, at, naming)
   return value || text.charAt(at) === '(' ? value : recordAt(text, at, naming)
 }
@@ -142,7 +149,8 @@ function typedAt(text: string, at: number, naming: Naming): Span | null {
   const opening = at + type.length
   const limit = Math.min(text.length, at + longestTyped)
   const isNamesake = text.charAt(opening) === '(' && naming.name.toLowerCase().endsWith(type.toLowerCase())
-  const isWhole = naming.kind !== 'datum' || isNamesake || wrapping.test(type)
+  const isNamed = text.charAt(opening) === '[' && isPersonal(kindOf(type))
+  const isWhole = naming.kind !== 'datum' || isNamesake || isNamed || wrapping.test(type)
   if (!isWhole && !textIn.test(text.slice(opening, limit))) return null
   const record = recordAt(text, opening, naming, limit)
   if (!record || !(isWhole || textIn.test(text.slice(record[0], record[1])))) return null
@@ -167,13 +175,9 @@ function lineAfter(text: string, record: Span | null, naming: Naming): Span | nu
   return rest ? [record[0], rest[1], record[2] ?? ''] : record
 }
 
-/** Terraform shows a change as `"old" -> "new"`. */
-function withNewText(text: string, [start, end]: Span): Span {
-  arrow.lastIndex = end
-  const opening = arrow.exec(text)?.[1]
-  return [start, opening === undefined ? end : closingQuote(text, arrow.lastIndex, opening)]
-}
-const arrow = /\\{0,31}["'`]\s{0,9}(?:->|=>)\s{0,9}(\\{0,31}["'`])/y
+/** Terraform shows a change as `"old" -> "new"`; programs join literals. */
+const joinedWord = /["'](?<!["']["'])(?!REDACTED)\w[\w.+/=-]*(?=[\s;&|]|$)/y
+const joint = /\\{0,31}["'`]\s{0,9}(?:->|=>|\+|\|\|)\s{0,9}(\\{0,31}["'`])/y
 
 /** Behind the strings of a list: it has other elements as well. */
 const goesOn = /^\\{0,31}["'`]{1,2}\s{0,9},/
@@ -190,7 +194,11 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   const isInString = naming.kind === 'line' && /["'`]/.test(naming.before ?? '') && naming.after === undefined
   const found = matchAt(value, isInString ? text.slice(0, stringEnd(text, start, naming)) : text, start) ?? ''
   const words =
-    found !== '' && /phrase$/i.test(naming.name) ? matchAt(furtherWords, text, start + found.length) : null
+    found !== '' && /phrase$/i.test(naming.name)
+      ? matchAt(furtherWords, text, start + found.length)
+      : isVariable(text, start, naming)
+        ? matchAt(toMark, text, start + found.length)
+        : null
   const end = start + found.length + (words?.length ?? 0)
   // The quotation mark or the ampersand is found once entities are decoded.
   if (isAt(entity, text, end)) return null
@@ -215,6 +223,13 @@ function cutBracket({ kind }: Naming, text: string, at: number): Span | null {
       : at
   return end > at + 1 ? [at, end] : null
 }
+
+/** A whole string is `NAME=value`: `-e "PASSWORD=a b"`, `{"env":["PASSWORD=a b"]}`. */
+function isVariable(text: string, at: number, { name, before, after, sign }: Naming): boolean {
+  if (sign !== '=' || after !== undefined) return false
+  return /["']/.test(before ?? '') || (text.startsWith(name) && at <= name.length + 2 && /^[A-Z\d_]+$/.test(name))
+}
+const toMark = /(?:[ \t]{1,3}[^\s"'`=\\]{1,99}){1,9}(?=\\{0,31}["'`]|$)/y
 
 /** Without a bound, each of many open quotation marks would be followed to the end of the text. */
 const longest = 4096
@@ -302,7 +317,7 @@ const nameInProgram =
 /** `cookies: 3` */
 const count = /^\d{1,2}$/
 /** Placeholders and empty values, which are not personal: also a parameter in SQL. */
-const placeholder = /^(?:\$\d+|\?|null|yes|no|default|nil|none|undefined|true|false|\*+|REDACTED\W*)$/i
+const placeholder = /^(?:\$\d+|\?|null|yes|no|default|nil|none|undefined|true|false|\*+|x{3,}|REDACTED\W*)$/i
 const doubleQuote = /^\\*"{1,2}$/
 const prose = /^[A-Za-z]?[a-z]{1,19}[.!?]?$/
 
@@ -312,13 +327,13 @@ const inWord = String.raw`[^\s\u001b&;,"'\`<>()[\]{}|\\]|\\(?![nrtu"'\`\\])`
 const word = new RegExp(`${grouped}|(?:${inWord})+`, 'y')
 /** Of a secret, signs go on to what is no other name; a blank, a mark around the text, and the sign of a form end it. */
 const secretWord = new RegExp(
-  String.raw`(?:(?<=:[^\S\r\n]{1,9})[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]{1,9}(?=\S))?(?:${grouped}|(?:${inWord}|[;,()[\]{}<>|]{1,8}(?=[^\s;,.:=()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w)|&(?!#|\w{2,8};|[\w.%[\]-]{0,40}[=:])(?=[^\s&"'<>\\]{3}))+)`,
+  String.raw`(?:(?<=:[^\S\r\n]{1,9})[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]{1,9}(?=\S))?(?:${grouped}|(?:${inWord}|\\{1,8} (?=\S)|[;,()[\]{}<>|]{1,8}(?=[^\s;,.:=()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w)|&(?!#|\w{2,8};|[\w.%[\]-]{0,40}[=:])(?=[^\s&"'<>\\]{3}))+)`,
   'y',
 )
 /** Of a passphrase, up to another name. */
 const furtherWords = /(?:[ \t]{1,3}[\w'-]{1,40}(?![\w'.-]|\s?[:=]))*/y
 /** Of a name in the plural: `tokens=abc1,def2`. */
-const wordList = new RegExp(String.raw`${grouped}|(?:${inWord}|[;,](?![\w.-]{1,40}\s?[=:])(?=\w))+`, 'y')
+const wordList = new RegExp(String.raw`${grouped}|(?:${inWord}|[;,](?![\w.-]{1,40}\s?[=:](?![\s=,;]|$))(?=\w))+`, 'y')
 /** In the query of a URL most signs may stand as they are, but those at the end are of the text around. */
 const queryValue = new RegExp(
   String.raw`(?:[^\s&"#\\,;'\`<>()[\]{}|]|[,;'\`<>()[\]{}|]{1,8}(?![\s&"#\\,;'\`<>()[\]{}|]|$)|\\(?![nrtu"'\`\\]))+`,
@@ -353,7 +368,7 @@ function endingFor({ name, kind, before, after, sign }: Naming): RegExp {
   if (after !== undefined) return word
   if (hops.test(name)) return hopList
   if (kind === 'secret') return secretWord
-  if (kind === 'datum') return /s$/i.test(name) ? wordList : word
+  if (kind === 'datum') return /(?:s|signature)$/i.test(name) ? wordList : word
   if (sign === '=') return /[?&]/.test(before ?? '') ? lineInQuery : assignedLine
   return /["'`]/.test(before ?? '') ? quotedLine : line
 }

@@ -83,7 +83,7 @@ const versionLabelBefore = /(?<=(?<![A-Za-z])(?:so|v|ver|version|release|dylib)\
  * product only one blank: in `Chrome (203.0.113.7)` and in a column after its name an address stands.
  */
 const versionBefore =
-  /(?<=(?:(?:(?<![A-Za-z])(?:[Vv]ersions?|VERSION|[Vv]er\.?|[Rr]ev\.?|rv)|(?<=[A-Za-z\d])Versions?|;[Vv]=?)[\\"']{0,4} ?[:=-]? ?[\\"']{0,4}|(?<![A-Za-z])(?:[Bb]uild:?|PostgreSQL|Flash Player|Chrome|Chromium|Opera|[Vv]\.?) ))/y
+  /(?<=(?:(?:(?<![A-Za-z])(?:[Vv]ersions?|VERSION|[Vv]er\.?|[Rr]ev\.?|rv)|(?<=[A-Za-z\d])Versions?|;[Vv]=?)[\\"']{0,4} ?[:=-]? ?[\\"']{0,4}|(?<![A-Za-z])(?:[Bb]uild:?|PostgreSQL|\.NET|Flash Player|Chrome|Chromium|Opera|[Vv]\.?) ))/y
 
 /** A relation to a package of Debian, `zlib1g (>= 1:1.2.3.4)`. */
 const relationBefore = /(?<=\((?:<<|<=|=|>=|>>) (?:\d:)?)/y
@@ -96,7 +96,7 @@ const dayBefore = /(?<=\d{4}-\d\d-\d\d-)\d\d\.\d\d\.\d\d\.\d/y
 
 /** Products whose versions have four numbers: `Chrome/120.0.0.0`, also `Chrome%2F120.0.0.0` and `Chrome\/120.0.0.0`. */
 const productBefore =
-  /(?<=(?:^|[\s"'`(;,+=[|]|%20)(?:(?:Headless)?Chrome|Chromium|CriOS|Firefox|FxiOS|Safari|Edge?|EdgA|EdgiOS|OPR|OPT|OPX|Opera|Brave|SamsungBrowser|UCBrowser|UP\.Browser|Version|Vivaldi|YaBrowser|GSA|envoy|kong|nginx|openresty|tengine|zlib)(?:\\?\/|%2F))/y
+  /(?<=(?:^|[\s"'`(;,+=[|]|%20)(?:(?:Headless)?Chrome|Chromium|CriOS|Firefox|FxiOS|Safari|Edge?|EdgA|EdgiOS|OPR|OPT|OPX|Opera|Brave|SamsungBrowser|UCBrowser|UP\.Browser|Version|Vivaldi|WhatsApp|YaBrowser|GSA|envoy|kong|nginx|openresty|tengine|zlib)(?:\\?\/|%2F))/y
 
 /**
  * Any product in a User-Agent header: a text that begins with a product, `okhttp/4.9.3`, and its version, up to the next

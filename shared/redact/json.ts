@@ -20,6 +20,7 @@ interface Around {
   /** Where the next value stands: in a list, the place of the list. */
   below: Place
   isObject: boolean
+  /** How many names, or elements of a list, have been read. */
   names: number
   /** In a list, the string before. */
   before?: string | undefined
@@ -41,6 +42,7 @@ export function redactJson(text: string, policy: Policy): string | null {
     const end = token.lastIndex
     if (sign === '{' || sign === '[') {
       around.before = undefined
+      if (!around.isObject) around.names++
       isName = sign === '{'
       outer.push({ place: around.below, below: around.below, isObject: isName, names: 0 })
     } else if (sign === '}' || sign === ']') outer.pop()
@@ -88,7 +90,8 @@ function placeOfScalar(around: Around, text: string, start: number, end: number,
   if (around.isObject) return around.below
   const { below, before } = around
   around.before = text.charAt(start) === '"' ? stringAt(text, start, end) : undefined
-  return placeInList(below, before, around.before, policy)
+  const isPair = around.names++ === 1 && text.charAt(nextToken(text, end)) === ']'
+  return placeInList(below, before, around.before, isPair, policy)
 }
 
 /** `null` where a string, a number or a word stays as it is written. */

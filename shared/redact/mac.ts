@@ -41,6 +41,6 @@ function isAddress(octets: string[], separator: string): boolean {
   const text = octets.join('')
   if (octets.every(octet => octet.length === 2)) return separator === ':' || /[A-F]/i.test(text)
   return (
-    separator === ':' && /[A-F]/i.test(text) && !octets.some(octet => octet.length > 2) && text.length > 9
+    separator === ':' && /[A-F]/i.test(text) && !octets.some(octet => octet.length > 2) && text.length > 7
   )
 }

@@ -29,19 +29,19 @@ export type NameKind =
 export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
   line: 'authorization cookie cookie2 digest-auth stripe-signature',
   secret:
-    'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word passwd pgpassword psk pw pwd redis-pass requirepass secret secret-string smtp-pass user-pass',
+    'auth-pw cvc cvv db-pass key-pass mysql-pass pass-code pass-phrase pass-word passwd pgpassword psk pw pwd redis-pass requirepass secret secret-string smtp-pass store-pass user-pass',
   datum: [
-    'access-key account-key anon-key api-key app-key auth-key encryption-key functions-key master-key pass private-key secret-key secret-key-base service-key',
-    'service-role-key shared-access-key shared-access-signature signing-key subscription-key',
-    'amz-credential amz-signature goog-credential goog-signature credential otp otp-code sig signature',
+    'access-key account-key anon-key api-key app-key auth-key encryption-key functions-key hmac-key master-key pass private-key secret-key secret-key-base service-key',
+    'service-role-key shared-access-key shared-access-signature signing-key ssh-key subscription-key',
+    'amz-credential amz-signature goog-credential goog-signature auth-code credential otp otp-code sig signature totp',
     'access-token auth-token bearer id-token jwt jwt-assertion refresh-token session-key token token-hash',
     'client-principal oidc-data oidc-identity user-info',
     'client-ip connecting-ip ip ip-addr ip-address peer-ip real-ip remote-ip source-ip src-ip user-ip',
     'client-addr client-address client-host connection-from forwarded forwarded-for peer-addr peer-address',
     'remote-addr remote-address remote-host',
-    'e-mail e-mail-address fax mail mobile mobile-number msisdn phone phone-number tel telephone',
+    'e-mail e-mail-address fax mail mobile mobile-number msisdn phone phone-no phone-number tel telephone',
     'bssid mac-addr mac-address',
-    'bsn card-number credit-card iban national-id passport-number social-security-number ssn',
+    'bsn card-no card-number credit-card iban national-id passport-number social-security-number ssn',
   ].join(' '),
   version: 'build release ver version',
   id: 'blk block bytes guid id ids lsn nonce offset seq size span trace txn uuid xid',
@@ -55,7 +55,7 @@ const notPersonal =
   '(?:card|pan)-?ids?|(?:is|ua)-mobile|public-?key-?token|(?:cached?|completion|context|generated|input|max|min|new|num|output|prompt|reasoning|remaining|response|stop|total|used)-tokens'
 
 /** What a personal name may end in: `password_confirmation`, `password2`, `phone_numbers`. */
-const further = '(?:(?<=address|fax)es|s)?(?:-?confirm(?:ation)?)?(?:-?value)?(?:-?\\d{1,3})?'
+const further = '(?:(?<=address|fax)es|s)?(?:-?confirm(?:ation)?)?(?:-?value)?(?:-?\\d{1,3})?(?:-(?:encrypted|hashed|new|old|plain|raw))?'
 
 const kinds: [RegExp, NameKind][] = [
   [new RegExp(`(?:^|-)(?:${notPersonal})$`), 'other'],
@@ -105,12 +105,15 @@ export function isPersonal(kind: NameKind): boolean {
 }
 
 /**
- * Whether a personal name in a list is that of the next element, `["Cookie", "a=b"]`: that of a header, or of a pair. A list of
- * names of headers or columns is none of pairs.
+ * Whether a personal name in a list is that of the next element, `["Cookie", "a=b"]`: that of a header, or of a pair. A word that lists
+ * of names of headers or columns have is no value.
  */
 export function namesNext(name: string, element: string, isPair = false): boolean {
-  return (isPair || kindOf(name) === 'line' || /^x-/i.test(name)) && !/^[A-Za-z-]*$/.test(element)
+  if (!isPair && kindOf(name) !== 'line' && !/^x-/i.test(name)) return false
+  return !/^[A-Za-z-]*$/.test(element) || !(element === '' || isListed.test(element) || kindOf(element) !== 'other')
 }
+const isListed =
+  /^(?:(?:[a-z]{1,30}-){1,5}[a-z]{1,30}|accept|age|allow|connection|date|etag|expect|from|host|[a-z]*id|link|location|[a-z]*name|origin|pragma|range|referer|role|server|status|te|trailer|type|upgrade|user|value|vary|via)$/i
 
 /** @param name in any case and joining: `X-Real-IP`, `x_real_ip`, `xRealIp`, `xREALip` */
 export function kindOf(name: string): NameKind {

@@ -1,14 +1,16 @@
 /** Secrets that a word of a statement or of a command names, with a space between: `PASSWORD 'x'`, `--password x`. */
 import { lineEnd } from './fields.ts'
 import { isPersonal, kindOf, namesNext } from './names.ts'
-import { endOf, isAt, matchAt, type PersonalClass, type Span, startOf } from './personal-class.ts'
+import { endOf, isAt, matchAt, type PersonalClass, replacement, type Span, startOf } from './personal-class.ts'
 import { mark } from './prefilter.ts'
-import { literalText, quotedList } from './quoted.ts'
+import { literalText, quotedList, withFurther } from './quoted.ts'
 
 /** PostgreSQL: CREATE and ALTER ROLE, USER MAPPING; MySQL and Oracle: IDENTIFIED BY, SET PASSWORD; DuckDB: SECRET. */
-const blank = String.raw`(?:\s|\+|\\[nrt])`
+const blank = String.raw`(?:\s|\+|\\[nrt]|/\*[^*]{0,99}\*/|--[^\r\n]{0,99}?(?:\n|\\{1,8}n))`
 const words = [
   'password',
+  // Without a blank, in a statement on a role.
+  String.raw`(?<=(?:role|user)${blank}[^'"\`]{1,99})password(?=')`,
   'pass(?:wd|phrase)|pwd',
   String.raw`secret(?=${blank}{1,9}\\{0,31}['$])`,
   String.raw`identified${blank}{1,9}(?:with${blank}{1,9}[\w'"\`]{1,64}${blank}{1,9})?(?:by|as)(?:${blank}{1,9}password)?`,
@@ -17,15 +19,19 @@ const calls = [
   String.raw`set${blank}{1,9}password${blank}{1,9}for${blank}{1,9}[^=;]{1,200}=(?:${blank}{0,9}password${blank}{0,9}\()?`,
   String.raw`(?:password|crypt)${blank}{0,9}\(`,
 ]
-/** Between a name and a literal: PostgreSQL's SET, conditions and `set_config('a.token', 'x')`; PHP's serialize(); pairs of a list. */
+/** Behind a name in a condition: the end of a call, a cast, a collation. */
+const called = String.raw`(?:\)|::[\w.]{1,40}(?: varying)?(?:\[\]|\(\d{1,5}\))?|${blank}{1,3}collate${blank}{1,3}\\{0,31}"?[\w.-]{1,40}\\{0,31}"?)`
+/** Before the literal: the beginning of a call, a list or a query. */
+const calling = String.raw`(?:(?:\w{1,20}${blank}?)?[([]|(?:binary|select)${blank})`
+/** Between a name and a literal: PostgreSQL's SET, conditions of SQL and OData, `set_config('a.token', 'x')`; PHP's serialize(); pairs of a list. */
 const settings = [
   String.raw`${blank}{1,9}(to)${blank}{1,9}`,
-  String.raw`${blank}{1,9}i?like${blank}{1,9}`,
-  String.raw`${blank}{0,9}(?:<>|!=|!?~{1,2}\*?)${blank}{0,9}`,
-  String.raw`${blank}{1,9}in${blank}{0,9}(\()${blank}{0,9}`,
-  String.raw`(?<=set_config${blank}{0,9}\([^()]{1,80})${blank}{0,9},${blank}{0,9}`,
+  String.raw`${called}{0,6}${blank}{1,9}(?:(?:not${blank}{1,9})?(?:i?like|rlike|regexp|similar${blank}to|(between))|is${blank}(?:not${blank})?distinct${blank}from|eq|ne|[gl][te]|[<>]=?)${blank}{1,9}${calling}{0,3}`,
+  String.raw`${called}{0,6}${blank}{0,9}(?:<>|!=|<=>|=:=|@>|<@|!?~{1,2}\*?|(?<=\w["'\`\]]?${called}{1,6}${blank}{0,9})=|=(?=${blank}?\())${blank}{0,9}${calling}{0,3}`,
+  String.raw`${called}{0,6}${blank}{1,9}(?:not${blank}{1,9})?in${blank}{0,9}(\()${blank}{0,9}`,
+  String.raw`(?<=(?:set_config|(?:starts|ends)_?with|contains\w{0,9}|regexp_\w{1,20}|strpos|instr)${blank}{0,9}\([^()]{1,80})${blank}{0,9},${blank}{0,9}`,
   String.raw`;s:\d{1,9}:`,
-  String.raw`(?<=["'])(${blank}{0,9},${blank}{0,9})b?`,
+  String.raw`(?<=["'](?:>>)?|\{\w{2,60})(${blank}{0,9},${blank}{0,9})(?:b|<<)?`,
 ]
 
 /** Between an option and its value, in a command and as programs and YAML write a list of arguments: `['--token', 'x']`. */
@@ -43,18 +49,44 @@ export const passwords: PersonalClass[] = [
     name: 'password of a statement',
     marks: mark.statement,
     pattern: new RegExp(String.raw`${startOf(String.raw`\w-`)}${clause}(?=[A-Z&]{0,2}\\{0,31}["'\`$])`, 'gi'),
-    part: hit => literalOf(hit.input, endOf(hit)),
+    part: hit => literalOf(hit.input, endOf(hit), parts),
+  },
+  {
+    // Oracle: `ALTER USER a IDENTIFIED BY x`.
+    name: 'bare password of a statement',
+    marks: mark.credential,
+    pattern:
+      /(?<=(?:role|user|to)\s{1,9}\S{1,64}\s{1,9})identified\s{1,9}by\s{1,9}(?!REDACTED|values\s|password\s)[^\s;"'`$]+/gi,
+    part: hit => [hit.index + hit[0].search(/\S+$/), endOf(hit)],
+  },
+  {
+    // PostgREST: `?or=(phone.eq.0612345678,token.in.(a,b))`.
+    name: 'value of a filter',
+    marks: mark.assignment,
+    pattern:
+      /(?<=[\w-])\.(?:eq|neq|gte?|lte?|i?like|i?match|in|cs|cd)\.(?<=(?<![\w-])([\w-]{2,60}?)(?:\.not)?\.\w{2,6}\.)(?:\([^()\s]{1,999}\)|[^\s&,()"'\\]+)/g,
+    part: hit => (isPersonal(kindOf(hit[1]!)) ? [hit.index + /^\.\w+\./.exec(hit[0])![0].length, endOf(hit)] : null),
+  },
+  {
+    // `WHERE 'x' = token`
+    name: 'literal before a name',
+    marks: mark.statement,
+    pattern: new RegExp(
+      String.raw`'(?<='([^'\r\n]{1,256})')(?:::\w{1,40})?${blank}{0,9}(?:=|<>|!=|<=>)${blank}{0,9}(?:\w{1,20}\(|["\`\w]{1,60}\.){0,3}["\`]?([A-Za-z][\w-]{1,59})(?![\w.('=-]|${blank}{0,9}[=:])`,
+      'gi',
+    ),
+    part: hit =>
+      isPersonal(kindOf(hit[2]!)) && hit[1] !== replacement ? [hit.index - hit[1]!.length, hit.index] : null,
   },
   {
     name: 'value of an option',
     marks: mark.option,
     pattern: new RegExp(
-      String.raw`${startOf(String.raw`\w-`)}--([A-Za-z][\w-]{2,60})(?:${toValue.join('|')})(?=[^\s-])`,
+      String.raw`${startOf(String.raw`\w-`)}--?([A-Za-z][\w-]{2,60})(?:${toValue.join('|')})(?=[^\s-])`,
       'g',
     ),
     part(hit) {
-      const kind = kindOf(hit[1]!)
-      if (kind !== 'secret' && kind !== 'datum') return null
+      if (!isPersonal(kindOf(hit[1]!))) return null
       const start = endOf(hit)
       const bare = matchAt(word, hit.input, start)
       return literalOf(hit.input, start) ?? (bare === null ? null : [start, start + bare.length])
@@ -65,14 +97,14 @@ export const passwords: PersonalClass[] = [
     name: 'secret of a setting',
     marks: mark.statement,
     pattern: new RegExp(
-      String.raw`["'$](?<=([\w-]{2,60})\\{0,31}["']{0,2}(?:${settings.join('|')})(E?\\{0,31})["'$])`,
+      String.raw`["'$](?<=([\w-]{1,59}\w)\\{0,31}["'\`]{0,2}(?:\]|>>)?(?:${settings.join('|')})(E?\\{0,31})["'$])`,
       'gi',
     ),
     part({ input, index, ...hit }) {
       if (!isPersonal(kindOf(hit[1]!)) || (hit[2] && !isSet(input, index))) return null
-      const start = index - hit[5]!.length
-      const literal = (hit[3] && quotedList(input, start)) || literalOf(input, start)
-      if (!hit[4] || !literal) return literal
+      const start = index - hit[6]!.length
+      const literal = (hit[4] && quotedList(input, start)) || literalOf(input, start, hit[3] ? limits : undefined)
+      if (!hit[5] || !literal) return literal
       const [first, end] = literal
       const isPair = isAt(pairBegins, input, start) && isAt(pairEnds, input, end)
       return namesNext(hit[1]!, input.slice(first, end), isPair) ? literal : null
@@ -81,17 +113,23 @@ export const passwords: PersonalClass[] = [
 ]
 
 /** A pair stands alone in its brackets or in its line. */
-const pairBegins = /(?<=(?:^|[[({\r\n]|\\n)\s{0,9}b?\\{0,31}["'][\w-]{2,60}\\{0,31}["']\s{0,9},\s{0,9}b?)/y
-const pairEnds = /\\{0,31}["']\s{0,9}(?:[)\]}\r\n]|\\[nr]|$)/y
+const pairBegins =
+  /(?<=(?:(?:^|[[({\r\n]|\\n)\s{0,9}(?:b|<<)?\\{0,31}["'][\w-]{2,60}\\{0,31}["'](?:>>)?|\{\w{2,60})\s{0,9},\s{0,9}(?:b|<<)?)/y
+const pairEnds = /\\{0,31}["'](?:>>)?\s{0,9}(?:[)\]}\r\n]|\\[nr]|$)/y
 
 /** `COPY secret TO 'file'` sets nothing. */
 function isSet(text: string, at: number): boolean {
   return /(?<![A-Za-z])set(?:\s|[+\\])/i.test(text.slice(Math.max(0, at - 200), at))
 }
 
-function literalOf(text: string, at: number): Span | null {
+function literalOf(text: string, at: number, joint?: RegExp): Span | null {
   const literal = literalText(text, at)
-  return literal && literal[1] > literal[0] ? literal : null
+  if (!literal || literal[1] <= literal[0]) return null
+  return joint ? withFurther(text, literal, joint) : literal
 }
+
+/** A literal on several lines, and Oracle's change of a password; both ends of a range. */
+const parts = /\\{0,31}["'](?:\s{0,9}(?:\n|\\{1,8}n)\s{0,32}|\s{1,9}replace\s{1,9})(\\{0,31}['"])/iy
+const limits = /\\{0,31}["'](?:::\w{1,40})?\s{1,9}and\s{1,9}E?(\\{0,31}['"])/iy
 
 const word = /(?:[^\s"'`;|<>()\\]|\\(?!["'`nrt\\]))+/y

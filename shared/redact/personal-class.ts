@@ -82,7 +82,7 @@ export const wordStart = startOf('A-Za-z0-9')
 export const wordEnd = '(?![A-Za-z0-9])'
 
 /** Spaces in prose and in URLs; `gap` separates groups of digits. A plus before a digit is a blank only behind a group, and else begins a number. */
-export const space = String.raw`(?:\s|%20|\+)`
+export const space = String.raw`(?:\s|%20|\+|\\{1,8}t)`
 export const gap = String.raw`(?:[ \u00a0\u2000-\u200a\u2010-\u2015\u202f\u2212-]|(?<=[A-Za-z0-9)])\+|\+(?!\d)|%20)`
 
 /** @returns where spans of the last of `passes`, in ascending order, begin and end in the first source */

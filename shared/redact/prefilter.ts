@@ -29,7 +29,7 @@ export const mark = {
   card: 512,
   /** The beginning of a credential. */
   credential: 1024,
-  /** Two hyphens. */
+  /** Two hyphens, or one between the edge of a word and a letter. */
   option: 2048,
   /** A word for a secret or a header that holds one, in a text with a quotation mark. */
   statement: 4096,
@@ -52,11 +52,11 @@ const cardStart =
 const ibanStart =
   /[A-Za-z][A-Za-z]\d\d(?<=(?:^|[^A-Za-z0-9]|%[0-9A-F]{2}|\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|[Ii][Bb][Aa][Nn])....)[A-Za-z0-9\t +%./_\u00b7\u00a0-]{11}/
 const credentialStart = new RegExp(
-  String.raw`ey(?:[i-l][\w-]{5}|a[gi][\w-]{8})|ew(?:o[gij]|k[ij]|0k)[\w-]{8}|bearer|basic|${keyForm}`,
+  String.raw`ey(?:[i-l][\w-]{5}|a[gi][\w-]{8})|ew(?:o[gij]|k[ij]|0k)[\w-]{8}|bearer|basic|identified|${keyForm}`,
   'i',
 )
 const statementWord =
-  /pass[wp]|pwd|identified|secret|crypt|token|api[_-]?key|authorization|cookie|["']x-|jwt|signature|phone/i
+  /pass[wp]|pwd|identified|secret|crypt|token|api[_-]?key|authorization|cookie|["']x-|jwt|signature|phone|mail/i
 
 const marksOfCharacters: [string, number][] = [
   ['0123456789', digit | inId],
@@ -72,6 +72,10 @@ const marksOfCharacters: [string, number][] = [
 const marksByCode = new Int32Array(256)
 for (const [characters, marks] of marksOfCharacters)
   for (const character of characters) marksByCode[character.charCodeAt(0)]! |= marks
+
+/** Before an option: a blank, a quotation mark, the beginning. */
+const isEdge = new Uint8Array(256)
+for (const edge of '\0\t\n "\'[`') isEdge[edge.charCodeAt(0)] = 1
 
 /** The text with zeros around it. Bytes are read three times as fast as the characters of a string. */
 const usual = Buffer.alloc(16_384)
@@ -120,7 +124,7 @@ export function marksOf(text: string): number {
     if (code === dash) {
       if (bytes[at + 3] === dash) pairsOfDashes++
       if (numbers !== 0) dashes++
-      else if (next === dash) marks |= mark.option
+      else if (next === dash || (isEdge[bytes[at - 1]!] && (next | 32) >= 97 && (next | 32) <= 122)) marks |= mark.option
       continue
     }
     colons++

@@ -9,7 +9,7 @@ export const quoteMark = String.raw`\\{0,31}["'\`]{1,2}`
  * `Ok(Some("..."))` in Rust, `Just "..."` in Haskell, `string("...")` and `(string) (len=3) "..."` in Go, `string(3) "..."` in PHP.
  */
 const literal =
-  /(?:[BEFNRUXbefnrux$]|[Uu]&|&|(?:(?:(?:\w{1,40}\.){0,3}[A-Z]\w{0,40}|(?:\w{1,40}::){1,3}\w{1,40}|bytes|str(?:ing)?)?\(){1,4}|(?:Just|Left|Ok|Right|Some) |<\w{1,40} |string\(\d{1,9}\) |\(\*?[\w.]{1,40}\) \(len=\d{1,9}\) )(?=\\{0,31}["'`])/y
+  /(?:[BEFNRUXbefnrux$]|[Uu]&|&|<<|(?:(?:(?:\w{1,40}\.){0,3}[A-Z]\w{0,40}|(?:\w{1,40}::){1,3}\w{1,40}|bytes|str(?:ing)?)?\(){1,4}|(?:Just|Left|Ok|Right|Some) |<\w{1,40} |string\(\d{1,9}\) |\(\*?[\w.]{1,40}\) \(len=\d{1,9}\) )(?=\\{0,31}["'`])/y
 const dollarQuote = /\$(?:[A-Za-z_]\w{0,62})?\$/y
 
 const quote = new RegExp(quoteMark, 'y')
@@ -28,11 +28,27 @@ export function literalText(text: string, at: number, around?: string): [start: 
   const from = at + (matchAt(literal, text, at)?.length ?? 0)
   if (around === undefined && matchAt(endOfString, text, from) !== null) return null
   const mark = openingQuote(text, from, around)
+  const tripled = mark !== null && mark.length > 1 && text.startsWith(mark.repeat(3), from)
+  if (tripled) return between(text, from, mark.repeat(3))
   if (mark !== null) return [from + mark.length, closingQuote(text, from + mark.length, mark)]
   const dollars = matchAt(dollarQuote, text, at)
   if (dollars === null) return null
-  const end = text.indexOf(dollars, at + dollars.length)
-  return [at + dollars.length, end < 0 ? text.length : end]
+  return between(text, at, dollars)
+}
+
+function between(text: string, at: number, mark: string): [start: number, end: number] {
+  const end = text.indexOf(mark, at + mark.length)
+  return [at + mark.length, end < 0 ? text.length : end]
+}
+
+/** With the literals that a `joint` ties to it, whose first group is the mark that opens the next. */
+export function withFurther(text: string, [start, end]: Span, joint: RegExp): Span {
+  for (let last = end; ; ) {
+    joint.lastIndex = last
+    const opening = joint.exec(text)?.[1]
+    if (opening === undefined) return [start, last]
+    last = closingQuote(text, joint.lastIndex, opening)
+  }
 }
 
 /**
@@ -58,8 +74,16 @@ function openingQuote(text: string, at: number, around: string | undefined): str
   if (around !== undefined && text.startsWith(around, at)) return around
   const found = matchAt(quote, text, at)
   if (found === null) return null
-  const doubled = /(["'`])\1$/.test(found) && matchAt(empty, text, at + found.length) === null
+  const doubled = /(["'`])\1$/.test(found) && matchAt(empty, text, at + found.length) === null && !isOther(text, at + found.length)
   return doubled ? found : found.replace(/(["'`])["'`]$/, '$1')
+}
+
+/** Whether another mark than the one before ends the string around: `{"msg":"token: ''"}`. */
+function isOther(text: string, at: number): boolean {
+  const next = /\\{0,31}(["'`])/y
+  next.lastIndex = at
+  const mark = next.exec(text)?.[1]
+  return mark !== undefined && mark !== text.charAt(at - 1)
 }
 
 /** Where the next `opening` stands that closes and is not part of the text, or the end of `text`. */

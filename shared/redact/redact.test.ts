@@ -362,7 +362,7 @@ describe('the time of 300 KB is not that of a search that begins again at each p
     "'cookie:~x''\n 'cookie:~x''\\n token~in~('a', a)=( " +
     '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( x://a: //a: tcp://10.0.0.5:6379, \\\\u0022 %2525 token=Some( A/1.1~ token=a.b token=a(b~ password=a( password=(a)b x://a:b@c@ POINT( tokens=1,111 pass:~ passphrase=a~b~ token:\n~-~a1\n~-~ ' +
     '[]string{"pwd=a, {"a":\'token=REDACTED token=REDACTED["token","a", []string{"secret=a& token~in~(\'passphrase=a~ ' +
-    "x-forwarded-for:~set_config('a',' token:~Some(10.0.0.1'\\'' /eyJv1.2.3.4- aa:bb:cc:dd:ee:ff:%401 ::\uff20 "
+    "x-forwarded-for:~set_config('a',' token:~Some(10.0.0.1'\\'' /eyJv1.2.3.4- aa:bb:cc:dd:ee:ff:%401 ::\uff20"
 
   test.each(repeated.split(' '))('%j over and over', async part => {
     const piece = part.replaceAll('~', ' ')
@@ -371,7 +371,7 @@ describe('the time of 300 KB is not that of a search that begins again at each p
   })
 
   test('any few pieces over and over, within 20 KB 2 us a character and as much again', async () => {
-    const pieces = [...repeated.split(' ').map(part => part.replaceAll('~', ' ')), ...fragments.split(/ /)]
+    const pieces = [...repeated.split(' ').map(part => part.replaceAll('~', ' ')), ...fragments.split(/ /)].filter(Boolean)
     const run = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(run, run, fc.integer({ min: 2_000, max: 20_000 }), async (one, other, length) => {

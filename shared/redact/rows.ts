@@ -142,7 +142,7 @@ function redactList(place: Place, list: Value[], policy: Policy, depth: number):
   let copy = list
   for (let at = 0; at < list.length; at++) {
     // An index of -1 is a name to V8, and slow.
-    const own = at === 0 ? place : placeInList(place, list[at - 1], list[at], policy)
+    const own = at === 0 ? place : placeInList(place, list[at - 1], list[at], list.length === 2, policy)
     const redacted = redactAt(own, list[at]!, policy, depth + 1)
     if (redacted === list[at]) continue
     if (copy === list) copy = [...list]
@@ -151,20 +151,21 @@ function redactList(place: Place, list: Value[], policy: Policy, depth: number):
   return copy
 }
 
-/** The place of an element, which the one before may name: `["--token", "x"]`, `["Cookie", "a=b"]`. */
+/** The place of an element, which the one before may name: `["--token", "x"]`, `["Cookie", "a=b"]`, `["password", "x"]` alone. */
 export function placeInList(
   list: Place,
   before: Value | undefined,
   element: Value | undefined,
+  isPair: boolean,
   policy: Policy,
 ): Place {
   if (typeof before !== 'string' || typeof element !== 'string') return list
   const [, option, header] = naming.exec(before) ?? []
   const kind = kindOf(option ?? header ?? '')
-  const isValue = header === undefined ? !element.startsWith('-') : namesNext(header, element)
+  const isValue = header === undefined ? !element.startsWith('-') : namesNext(header, element, isPair)
   return isPersonal(kind) && isValue ? placeOf(option ?? header!, policy, list) : list
 }
-const naming = /^(?:--([A-Za-z][\w-]{1,60})|([A-Za-z][A-Za-z-]{3,30}))$/
+const naming = /^(?:--?([A-Za-z][\w-]{2,60})|([A-Za-z][\w-]{1,60}))$/
 
 function redactFields(place: Place, fields: Fields, policy: Policy, depth = 0): Fields {
   let copy = fields
