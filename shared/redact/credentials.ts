@@ -162,6 +162,7 @@ export const credentials: PersonalClass[] = [
   {
     name: 'private key of PuTTY',
     marks: mark.assignment,
-    pattern: /(?<=Private-Lines: \d{1,4})(?:(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)[\w+/=]{4,76}(?![\w+/=-]))+/g,
+    pattern: /Private-Lines: \d{1,4}((?:(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)[\w+/=]{4,76}(?![\w+/=-]))+)/g,
+    part: hit => [endOf(hit) - hit[1]!.length, endOf(hit)],
   },
 ]

@@ -44,6 +44,7 @@ export const field: PersonalClass = {
     const kind = [named!, ...inside].map(kindOf).find(isPersonal) ?? kindWithBefore(input, named!, index)
     if (kind === undefined || isNoName(input, named!, index, after)) return null
     const at = endOf(hit)
+    if (sign === ':' && isAt(qualified, input, at)) return null
     if (named === 'PWD' && isAt(directory, input, at)) return null
     if (
       isAt(noValue, input, at) ||
@@ -90,7 +91,7 @@ const wordsBefore = /(?:(?<![\w-])[A-Za-z-]{1,20}[ .]){1,2}$/
 
 /** In place of a value: what a shell, a template or a formatter fills in, and what a program writes for none. */
 const noValue =
-  /(?:(?:[^\s\]]{1,90}:)?(?:private|protected)(?=\]\s?=)|(?:encrypted|hashed|plain|raw)(?=\\{0,31}["'])|\$\{[\w.:-]{1,64}\}|\$\([^)\n]{0,200}\)|\{\{[^{}\n]{0,100}\}\}|["'[]?(?:\[?(?:FILTERED|MASKED|PROTECTED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
+  /(?:\$\{[\w.:-]{1,64}\}|\$\([^)\n]{0,200}\)|\{\{[^{}\n]{0,100}\}\}|["'[]?(?:\[?(?:FILTERED|MASKED|PROTECTED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
 /** In place of one, what is said of it: `password: This field is required.`, `Cookie: not set`, `sig=SIGTERM`. */
 const statement =
   /(?:(?:[Tt]his|[Tt]he) (?:field|value|password)|(?:[Mm]ust|[Ss]hould|[Cc]annot|[Mm]ay not) (?:be|have|contain|match|include)|(?:[Ii]s|[Nn]ot|[Ff]ailed|[Tt]oo|[Mm]issing) [a-z]{2,20}(?![^\s.,;:!)])|(?:not set|unset|unknown|missing|required|expired|denied|granted|disabled|enabled)\.?(?=[\s,;)]|$))/y
@@ -98,6 +99,10 @@ const constant = /(?:SIG[A-Z]{2,6}|unknown)(?![\w.@:/-])/y
 /** An empty value, and the next name: `token= dur=12ms`, `Email:  Phone: 0612345678`. */
 const assigned = /[A-Za-z_][\w.-]{0,60}=(?!=|\s|$)/y
 const titled = /[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]/y
+
+/** What stands between a name and its sign: `["password":protected]=>`. */
+const qualified =
+  /(?:\\{0,31}"{0,2}[\w\\]{1,80}\\{0,31}"{0,2}:)?(?:private|protected)\]\s?=|(?:encrypted|hashed|plain|raw)\\{0,31}["']/y
 
 /** The same form has a value behind a sign with blanks around, `token = abc=x`, of a header, and of a secret, `password: Abc: x`. */
 function isValueNamed({ input, index, 5: sign, 6: gap = '' }: RegExpExecArray, kind: NameKind): boolean {

@@ -52,11 +52,11 @@ export const passwords: PersonalClass[] = [
     part: hit => literalOf(hit.input, endOf(hit), parts),
   },
   {
-    // Oracle: `ALTER USER a IDENTIFIED BY x`.
+    // Oracle: `ALTER USER "a" IDENTIFIED BY x`, in a text with a quotation mark.
     name: 'bare password of a statement',
-    marks: mark.credential,
+    marks: mark.statement,
     pattern:
-      /(?<=(?:role|user|to)\s{1,9}\S{1,64}\s{1,9})identified\s{1,9}by\s{1,9}(?!REDACTED|values\s|password\s)[^\s;"'`$]+/gi,
+      /identified(?<=(?:role|user|to)\s{1,9}\S{1,64}\s{1,9}identified)\s{1,9}by\s{1,9}(?!REDACTED|values\s|password\s)[^\s;"'`$]+/gi,
     part: hit => [hit.index + hit[0].search(/\S+$/), endOf(hit)],
   },
   {
@@ -64,8 +64,8 @@ export const passwords: PersonalClass[] = [
     name: 'value of a filter',
     marks: mark.assignment,
     pattern:
-      /(?<=[\w-])\.(?:eq|neq|gte?|lte?|i?like|i?match|in|cs|cd)\.(?<=(?<![\w-])([\w-]{2,60}?)(?:\.not)?\.\w{2,6}\.)(?:\([^()\s]{1,999}\)|[^\s&,()"'\\]+)/g,
-    part: hit => (isPersonal(kindOf(hit[1]!)) ? [hit.index + /^\.\w+\./.exec(hit[0])![0].length, endOf(hit)] : null),
+      /[(,](?=([\w-]{2,60}?)(?:\.not)?\.(?:eq|neq|gte?|lte?|i?like|i?match|in|cs|cd)\.)[\w-]+(?:\.not)?\.\w+\.(\([^()\s]{1,999}\)|[^\s&,()"'\\]+)/g,
+    part: hit => (isPersonal(kindOf(hit[1]!)) ? [endOf(hit) - hit[2]!.length, endOf(hit)] : null),
   },
   {
     // `WHERE 'x' = token`
