@@ -45,7 +45,7 @@ export const shellQuote = `'"'"'`
 const ofShell = String.raw`'\\{1,8}''|'\\{0,8}"'\\{0,8}"'`
 
 /** What may pass for a character of ASCII, and what is not seen: spaces, dashes, digits, forms by width and by style. */
-const alike = String.raw`(?![\0-\x7f])[\p{Zs}\p{Pd}\p{Nd}\p{No}\p{Default_Ignorable_Code_Point}\p{Cf}\u00ab\u00bb\u2018-\u201f\u2024\u2044\u2060-\u206f\u2212\u2215\u2236\u3002\ufe50-\ufe6b\uff01-\uff61\u{1d400}-\u{1d7ff}]`
+const alike = String.raw`(?![\0-\x7f])[\u017f\u02b0-\u02b8\u1d2c-\u1d6a\p{Zs}\p{Pd}\p{Nd}\p{No}\p{Default_Ignorable_Code_Point}\p{Cf}\u00ab\u00bb\u2018-\u201f\u2024\u2044\u2060-\u206f\u2212\u2215\u2236\u3002\ufe50-\ufe6b\uff01-\uff61\u{1d400}-\u{1d7ff}]`
 const anyAlike = new RegExp(alike, 'u')
 
 /** Whether a character in the text may pass for another one. */

@@ -137,7 +137,8 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
   if (literal && !(isHops && isAt(nextHop, text, literal[1]))) {
     if (literal[1] <= literal[0]) return null
     // A shell joins `"hunt"er2`.
-    const joined = naming.sign === '=' && naming.after === undefined ? matchAt(joinedWord, text, literal[1]) : null
+    const joined =
+      naming.sign === '=' && naming.after === undefined ? matchAt(joinedWord, text, literal[1]) : null
     return joined ? [at, literal[1] + joined.length] : withFurther(text, literal, joint)
   }
   const value = typedAt(text, at, naming) ?? bareValueAt(text, at, naming)
@@ -167,7 +168,7 @@ const longestTyped = 1024
 const typed =
   /(?:(?:\[\]|[&*]){0,4}(?:map\[[\w.]{1,40}\](?:\[\]|\*)?)?[A-Za-z_][\w.$]{0,80} ?|%|(?:\[\]|[&*]){1,4})(?=[({[])/y
 const wrapping = /^(?:%|map|\[|Just|Left|Ok|Optional|Right|Some|Success|Value)/
-const recordEnd = /(?![^\s;,.:)\]}>"'`|&\\])/y
+const recordEnd = /(?![^\s;,.:)\]}<>"'`|&\\])/y
 
 /** Behind the first of some quoted hops. */
 const nextHop = /["'`]\s{0,3}[,;]/y
@@ -181,7 +182,7 @@ function lineAfter(text: string, record: Span | null, naming: Naming): Span | nu
 }
 
 /** Terraform shows a change as `"old" -> "new"`; programs join literals. */
-const joinedWord = /["'](?<!["']["'])(?!REDACTED)\w[\w.+/=-]*(?=[\s;&|]|$)/y
+const joinedWord = /\\{0,31}["'](?<!["']["'])(?!REDACTED)\w[\w.+/=-]*(?=[\s;&|"\\]|$)/y
 const joint = /\\{0,31}["'`]\s{0,9}(?:->|=>|\+|\|\|)\s{0,9}(\\{0,31}["'`])/y
 
 /** Behind the strings of a list: it has other elements as well. */
@@ -232,7 +233,9 @@ function cutBracket({ kind }: Naming, text: string, at: number): Span | null {
 /** A whole string is `NAME=value`: `-e "PASSWORD=a b"`, `{"env":["PASSWORD=a b"]}`. */
 function isVariable(text: string, at: number, { name, before, after, sign }: Naming): boolean {
   if (sign !== '=' || after !== undefined) return false
-  return /["']/.test(before ?? '') || (text.startsWith(name) && at <= name.length + 2 && /^[A-Z\d_]+$/.test(name))
+  return (
+    /["']/.test(before ?? '') || (text.startsWith(name) && at <= name.length + 2 && /^[A-Z\d_]+$/.test(name))
+  )
 }
 const toMark = /(?:[ \t]{1,3}[^\s"'`=\\]{1,99}){1,9}(?=\\{0,31}["'`]|$)/y
 
@@ -332,13 +335,16 @@ const inWord = String.raw`[^\s\u001b&;,"'\`<>()[\]{}|\\]|\\(?![nrtu"'\`\\])`
 const word = new RegExp(`${grouped}|(?:${inWord})+`, 'y')
 /** Of a secret, signs go on to what is no other name; a blank, a mark around the text, and the sign of a form end it. */
 const secretWord = new RegExp(
-  String.raw`(?:(?<=:[^\S\r\n]{1,9})[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]{1,9}(?=\S))?(?:${grouped}|(?:${inWord}|\\{1,8} (?=\S)|[;,()[\]{}<>|]{1,8}(?=[^\s;,.:=()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w)|&(?!#|\w{2,8};|[\w.%[\]-]{0,40}[=:])(?=[^\s&"'<>\\]{3}))+)`,
+  String.raw`(?:(?<=:[^\S\r\n]{1,9})[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]{1,9}(?=\S))?(?:${grouped}|(?:\\{1,8} (?=\S)|${inWord}|[;,()[\]{}<>|]{1,8}(?=[^\s;,.:=()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w)|&(?!#|\w{2,8};|[\w.%[\]-]{0,40}[=:])(?=[^\s&"'<>\\]{3}))+)`,
   'y',
 )
 /** Of a passphrase, up to another name. */
 const furtherWords = /(?:[ \t]{1,3}[\w'-]{1,40}(?![\w'.-]|\s?[:=]))*/y
 /** Of a name in the plural: `tokens=abc1,def2`. */
-const wordList = new RegExp(String.raw`${grouped}|(?:${inWord}|[;,](?![\w.-]{1,40}\s?[=:](?![\s=,;]|$))(?=\w))+`, 'y')
+const wordList = new RegExp(
+  String.raw`${grouped}|(?:${inWord}|[;,](?![\w.-]{1,40}\s?[=:](?![\s=,;]|\\{0,31}"\s?[,}\]]|$))(?=\w))+`,
+  'y',
+)
 /** In the query of a URL most signs may stand as they are, but those at the end are of the text around. */
 const queryValue = new RegExp(
   String.raw`(?:[^\s&"#\\,;'\`<>()[\]{}|]|[,;'\`<>()[\]{}|]{1,8}(?![\s&"#\\,;'\`<>()[\]{}|]|$)|\\(?![nrtu"'\`\\]))+`,

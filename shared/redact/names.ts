@@ -55,7 +55,8 @@ const notPersonal =
   '(?:card|pan)-?ids?|(?:is|ua)-mobile|public-?key-?token|(?:cached?|completion|context|generated|input|max|min|new|num|output|prompt|reasoning|remaining|response|stop|total|used)-tokens'
 
 /** What a personal name may end in: `password_confirmation`, `password2`, `phone_numbers`. */
-const further = '(?:(?<=address|fax)es|s)?(?:-?confirm(?:ation)?)?(?:-?value)?(?:-?\\d{1,3})?(?:-(?:encrypted|hashed|new|old|plain|raw))?'
+const further =
+  '(?:(?<=address|fax)es|s)?(?:-?confirm(?:ation)?)?(?:-?value)?(?:-?\\d{1,3})?(?:-(?:encrypted|hashed|new|old|plain|raw))?'
 
 const kinds: [RegExp, NameKind][] = [
   [new RegExp(`(?:^|-)(?:${notPersonal})$`), 'other'],
@@ -110,7 +111,10 @@ export function isPersonal(kind: NameKind): boolean {
  */
 export function namesNext(name: string, element: string, isPair = false): boolean {
   if (!isPair && kindOf(name) !== 'line' && !/^x-/i.test(name)) return false
-  return !/^[A-Za-z-]*$/.test(element) || !(element === '' || isListed.test(element) || kindOf(element) !== 'other')
+  return (
+    !/^[A-Za-z-]*$/.test(element) ||
+    !(element === '' || isListed.test(element) || kindOf(element) !== 'other')
+  )
 }
 const isListed =
   /^(?:(?:[a-z]{1,30}-){1,5}[a-z]{1,30}|accept|age|allow|connection|date|etag|expect|from|host|[a-z]*id|link|location|[a-z]*name|origin|pragma|range|referer|role|server|status|te|trailer|type|upgrade|user|value|vary|via)$/i

@@ -1,7 +1,15 @@
 /** Secrets that a word of a statement or of a command names, with a space between: `PASSWORD 'x'`, `--password x`. */
 import { lineEnd } from './fields.ts'
 import { isPersonal, kindOf, namesNext } from './names.ts'
-import { endOf, isAt, matchAt, type PersonalClass, replacement, type Span, startOf } from './personal-class.ts'
+import {
+  endOf,
+  isAt,
+  matchAt,
+  type PersonalClass,
+  replacement,
+  type Span,
+  startOf,
+} from './personal-class.ts'
 import { mark } from './prefilter.ts'
 import { literalText, quotedList, withFurther } from './quoted.ts'
 
@@ -9,25 +17,25 @@ import { literalText, quotedList, withFurther } from './quoted.ts'
 const blank = String.raw`(?:\s|\+|\\[nrt]|/\*[^*]{0,99}\*/|--[^\r\n]{0,99}?(?:\n|\\{1,8}n))`
 const words = [
   'password',
-  // Without a blank, in a statement on a role.
-  String.raw`(?<=(?:role|user)${blank}[^'"\`]{1,99})password(?=')`,
   'pass(?:wd|phrase)|pwd',
   String.raw`secret(?=${blank}{1,9}\\{0,31}['$])`,
   String.raw`identified${blank}{1,9}(?:with${blank}{1,9}[\w'"\`]{1,64}${blank}{1,9})?(?:by|as)(?:${blank}{1,9}password)?`,
 ]
 const calls = [
+  // Without a blank, in a statement on a role.
+  String.raw`(?<=(?:role|user)${blank}[^'"\`]{1,99})password(?=')`,
   String.raw`set${blank}{1,9}password${blank}{1,9}for${blank}{1,9}[^=;]{1,200}=(?:${blank}{0,9}password${blank}{0,9}\()?`,
   String.raw`(?:password|crypt)${blank}{0,9}\(`,
 ]
 /** Behind a name in a condition: the end of a call, a cast, a collation. */
-const called = String.raw`(?:\)|::[\w.]{1,40}(?: varying)?(?:\[\]|\(\d{1,5}\))?|${blank}{1,3}collate${blank}{1,3}\\{0,31}"?[\w.-]{1,40}\\{0,31}"?)`
+const called = String.raw`(?:\)|::[\w.]{1,40}(?: varying)?(?:\[\]|\(\d{1,5}\))?|${blank}{1,3}collate${blank}{1,3}\\{0,31}"{0,2}[\w.-]{1,40}\\{0,31}"{0,2})`
 /** Before the literal: the beginning of a call, a list or a query. */
 const calling = String.raw`(?:(?:\w{1,20}${blank}?)?[([]|(?:binary|select)${blank})`
 /** Between a name and a literal: PostgreSQL's SET, conditions of SQL and OData, `set_config('a.token', 'x')`; PHP's serialize(); pairs of a list. */
 const settings = [
-  String.raw`${blank}{1,9}(to)${blank}{1,9}`,
+  String.raw`(?<!similar)${blank}{1,9}(to)${blank}{1,9}`,
   String.raw`${called}{0,6}${blank}{1,9}(?:(?:not${blank}{1,9})?(?:i?like|rlike|regexp|similar${blank}to|(between))|is${blank}(?:not${blank})?distinct${blank}from|eq|ne|[gl][te]|[<>]=?)${blank}{1,9}${calling}{0,3}`,
-  String.raw`${called}{0,6}${blank}{0,9}(?:<>|!=|<=>|=:=|@>|<@|!?~{1,2}\*?|(?<=\w["'\`\]]?${called}{1,6}${blank}{0,9})=|=(?=${blank}?\())${blank}{0,9}${calling}{0,3}`,
+  String.raw`${called}{0,6}${blank}{0,9}(?:<>|!=|<=>|=:=|@>|<@|!?~{1,2}\*?|(?<=${called}{1,6}${blank}{0,9})=|=(?=${blank}?\())${blank}{0,9}${calling}{0,3}`,
   String.raw`${called}{0,6}${blank}{1,9}(?:not${blank}{1,9})?in${blank}{0,9}(\()${blank}{0,9}`,
   String.raw`(?<=(?:set_config|(?:starts|ends)_?with|contains\w{0,9}|regexp_\w{1,20}|strpos|instr)${blank}{0,9}\([^()]{1,80})${blank}{0,9},${blank}{0,9}`,
   String.raw`;s:\d{1,9}:`,
@@ -103,7 +111,8 @@ export const passwords: PersonalClass[] = [
     part({ input, index, ...hit }) {
       if (!isPersonal(kindOf(hit[1]!)) || (hit[2] && !isSet(input, index))) return null
       const start = index - hit[6]!.length
-      const literal = (hit[4] && quotedList(input, start)) || literalOf(input, start, hit[3] ? limits : undefined)
+      const literal =
+        (hit[4] && quotedList(input, start)) || literalOf(input, start, hit[3] ? limits : undefined)
       if (!hit[5] || !literal) return literal
       const [first, end] = literal
       const isPair = isAt(pairBegins, input, start) && isAt(pairEnds, input, end)
@@ -114,8 +123,8 @@ export const passwords: PersonalClass[] = [
 
 /** A pair stands alone in its brackets or in its line. */
 const pairBegins =
-  /(?<=(?:(?:^|[[({\r\n]|\\n)\s{0,9}(?:b|<<)?\\{0,31}["'][\w-]{2,60}\\{0,31}["'](?:>>)?|\{\w{2,60})\s{0,9},\s{0,9}(?:b|<<)?)/y
-const pairEnds = /\\{0,31}["'](?:>>)?\s{0,9}(?:[)\]}\r\n]|\\[nr]|$)/y
+  /(?<=(?:(?:^|[[({\r\n]|\\n)\s{0,9}(?:b|<<)?\\{0,31}["']{1,2}[\w-]{2,60}\\{0,31}["']{1,2}(?:>>)?|\{\w{2,60})\s{0,9},\s{0,9}(?:b|<<)?)/y
+const pairEnds = /\\{0,31}["']{1,2}(?:>>)?\s{0,9}(?:[)\]}\r\n]|\\[nr]|$)/y
 
 /** `COPY secret TO 'file'` sets nothing. */
 function isSet(text: string, at: number): boolean {

@@ -43,7 +43,7 @@ function between(text: string, at: number, mark: string): [start: number, end: n
 
 /** With the literals that a `joint` ties to it, whose first group is the mark that opens the next. */
 export function withFurther(text: string, [start, end]: Span, joint: RegExp): Span {
-  for (let last = end; ; ) {
+  for (let last = end; ;) {
     joint.lastIndex = last
     const opening = joint.exec(text)?.[1]
     if (opening === undefined) return [start, last]
@@ -74,7 +74,10 @@ function openingQuote(text: string, at: number, around: string | undefined): str
   if (around !== undefined && text.startsWith(around, at)) return around
   const found = matchAt(quote, text, at)
   if (found === null) return null
-  const doubled = /(["'`])\1$/.test(found) && matchAt(empty, text, at + found.length) === null && !isOther(text, at + found.length)
+  const doubled =
+    /(["'`])\1$/.test(found) &&
+    matchAt(empty, text, at + found.length) === null &&
+    !isOther(text, at + found.length)
   return doubled ? found : found.replace(/(["'`])["'`]$/, '$1')
 }
 

@@ -371,7 +371,10 @@ describe('the time of 300 KB is not that of a search that begins again at each p
   })
 
   test('any few pieces over and over, within 20 KB 2 us a character and as much again', async () => {
-    const pieces = [...repeated.split(' ').map(part => part.replaceAll('~', ' ')), ...fragments.split(/ /)].filter(Boolean)
+    const pieces = [
+      ...repeated.split(' ').map(part => part.replaceAll('~', ' ')),
+      ...fragments.split(/ /),
+    ].filter(Boolean)
     const run = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(run, run, fc.integer({ min: 2_000, max: 20_000 }), async (one, other, length) => {

@@ -9,7 +9,14 @@
 import { createHash } from 'node:crypto'
 import type { Row } from '../engines/engine.ts'
 import { card, iban } from './accounts.ts'
-import { type PersonalClass, replacement, replaceSpans, spansIn, spansInSource, united } from './personal-class.ts'
+import {
+  type PersonalClass,
+  replacement,
+  replaceSpans,
+  spansIn,
+  spansInSource,
+  united,
+} from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
 import { decodings, hasEscapes } from './escapes.ts'

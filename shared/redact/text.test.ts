@@ -6,6 +6,19 @@ const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl-_x'
 
 /** By subject: each stays as it is. */
 const leftAlone: Record<string, string[]> = {
+  'values that say of themselves that there is none': [
+    'password=xxxxx',
+    'Credentials=[PROTECTED], x',
+    'authorization: denied',
+    'cookie: disabled',
+    'WhatsApp/2.23.20.0 A',
+    '.NET 8.0.0.100',
+  ],
+  'lists of names, two of them': [
+    '["email","name"]',
+    '["authorization","content-type"]',
+    '["password","username"]',
+  ],
   'versions of browsers and servers': [
     'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_9_1) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/32.0.1700.77 Safari/537.36',
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 Edg/120.0.2210.91',
@@ -885,6 +898,124 @@ const takenOut: Record<string, [string, string][]> = {
     ['api.key: abc1 private.key=abc1', 'api.key: REDACTED private.key=REDACTED'],
     ['card.number=1234567 client.address=edge-a1', 'card.number=REDACTED client.address=REDACTED'],
     ['x {"fs.secret.key":"abc"} partition.key=abc1', 'x {"fs.secret.key":"REDACTED"} partition.key=abc1'],
+  ],
+  'conditions of PostgreSQL, OData and PostgREST': [
+    ["Filter: ((token)::text = 'abc123'::text)", "Filter: ((token)::text = 'REDACTED'::text)"],
+    [
+      "Recheck Cond: (lower((phone)::text) = '0612345678'::text)",
+      "Recheck Cond: (lower((phone)::text) = 'REDACTED'::text)",
+    ],
+    [
+      "phone::text IN ('x1', 'y2') AND TRIM(token) = 'x1'",
+      "phone::text IN ('REDACTED') AND TRIM(token) = 'REDACTED'",
+    ],
+    [
+      "token NOT IN ('x1','y2') OR token NOT ILIKE 'x1'",
+      "token NOT IN ('REDACTED') OR token NOT ILIKE 'REDACTED'",
+    ],
+    [
+      "token COLLATE \"C\" = 'x1' OR token >= 'x1' OR token <=> 'x1'",
+      "token COLLATE \"C\" = 'REDACTED' OR token >= 'REDACTED' OR token <=> 'REDACTED'",
+    ],
+    ["token BETWEEN 'x1' AND 'y2' AND a = 'b'", "token BETWEEN 'REDACTED' AND a = 'b'"],
+    [
+      "token IS NOT DISTINCT FROM 'x1' OR token SIMILAR TO 'x1'",
+      "token IS NOT DISTINCT FROM 'REDACTED' OR token SIMILAR TO 'REDACTED'",
+    ],
+    ["token RLIKE 'x1' OR token @> 'x1'", "token RLIKE 'REDACTED' OR token @> 'REDACTED'"],
+    ["WHERE 'x1' = token AND 'a' = b", "WHERE 'REDACTED' = token AND 'a' = b"],
+    [
+      "STARTS_WITH(token, 'x1') AND JSON_VALUE(d, '$.token') = 'x1'",
+      "STARTS_WITH(token, 'REDACTED') AND JSON_VALUE(d, '$.token') = 'REDACTED'",
+    ],
+    [
+      '/users?or=(a.eq.tom,phone.eq.0612)&and=(token.not.in.(x1,y2),x.eq.1)',
+      '/users?or=(a.eq.tom,phone.eq.REDACTED)&and=(token.not.in.REDACTED,x.eq.1)',
+    ],
+    ["$filter=token eq 'x1' and name eq 'x'", "$filter=token eq 'REDACTED' and name eq 'x'"],
+  ],
+  'qualifiers between name and sign': [
+    ['["password":protected]=> string(7) "hunter2"', '["password":protected]=> string(7) "REDACTED"'],
+    ['["apiKey":"App\\User":private]=>\n  string(6) "x1"', '["apiKey":"App\\User":private]=>\n  REDACTED'],
+    ['[password:protected] => hunter2', '[password:protected] => REDACTED'],
+    ['x {"password:encrypted":"x1"}', 'x {"password:encrypted":"REDACTED"}'],
+  ],
+  pairs: [
+    [
+      '{"headers":[["authorization","v"],["x-api-key","abc"],["password","hunter"],["accept","x"]]}',
+      '{"headers":[["authorization","REDACTED"],["x-api-key","REDACTED"],["password","REDACTED"],["accept","x"]]}',
+    ],
+    ['[["password","hunter"],["a","b"]]', '[["password","REDACTED"],["a","b"]]'],
+    ['["X-Api-Key","abcdef","Accept","text"]', '["X-Api-Key","REDACTED","Accept","text"]'],
+    [
+      'x (\'password\', \'hunter\') {"password", "hunter"}',
+      'x (\'password\', \'REDACTED\') {"password", "REDACTED"}',
+    ],
+    ['[{"x-a":[["token",["a"]],["token","abc"]]}]', '[{"x-a":[["token",["a"]],["token","REDACTED"]]}]'],
+  ],
+  'terms of Erlang': [
+    ['#{password => <<"hunter2">>, a => <<"b">>}', '#{password => <<"REDACTED">>, a => <<"b">>}'],
+    ['#{<<"password">> => <<"hunter2">>}', '#{<<"password">> => <<"REDACTED">>}'],
+    ['{password,<<"hunter2">>}', '{password,<<"REDACTED">>}'],
+    ['[{cookie,"sid=abc"},{a,"b"}]', '[{cookie,"REDACTED"},{a,"b"}]'],
+    ['[{<<"authorization">>,<<"x1">>}]', '[{<<"authorization">>,<<"REDACTED">>}]'],
+  ],
+  'options with one hyphen, and a header of one': [
+    ['prog -password x1 -x', 'prog -password REDACTED -x'],
+    ['keytool -storepass "x 1" -keypass x2', 'keytool -storepass "REDACTED" -keypass REDACTED'],
+    ['{"args":["-password","x1"]}', '{"args":["-password","REDACTED"]}'],
+    ['curl --cookie "sid=abc" https://x', 'curl --cookie "REDACTED" https://x'],
+  ],
+  'assignments in one string': [
+    ['"Env":["POSTGRES_PASSWORD=hun ter2"]', '"Env":["POSTGRES_PASSWORD=REDACTED"]'],
+    ['-e "PASSWORD=hun ter2" x', '-e "PASSWORD=REDACTED" x'],
+    ['curl --data-urlencode "password=hun ter2" x', 'curl --data-urlencode "password=REDACTED" x'],
+    ['{"env":["PASSWORD=hun ter2"]}', '{"env":["PASSWORD=REDACTED"]}'],
+    ['psql "password=hunter2 user=y"', 'psql "password=REDACTED user=y"'],
+  ],
+  'joined literals': [
+    ['PASSWORD=hun\\ ter2 x', 'PASSWORD=REDACTED'],
+    ['PASSWORD="hunt"er22 x', 'PASSWORD=REDACTED x'],
+    ["token='abc'+'def'", "token='REDACTED'"],
+    ["PASSWORD 'hun'\n  'ter2'", "PASSWORD 'REDACTED'"],
+    ["IDENTIFIED BY 'n' REPLACE 'old'", "IDENTIFIED BY 'REDACTED'"],
+    ["ALTER ROLE a PASSWORD'x1'", "ALTER ROLE a PASSWORD'REDACTED'"],
+    ["PASSWORD /* a */ 'x1'", "PASSWORD /* a */ 'REDACTED'"],
+    ['ALTER USER "a" IDENTIFIED BY x1;', 'ALTER USER "a" IDENTIFIED BY REDACTED;'],
+  ],
+  'escaped tabs': [
+    ['x {"m":"password\\t=\\thunter2"}', 'x {"m":"password\\t=\\tREDACTED"}'],
+    ['x {"m":"Bearer\\tabc1def"}', 'x {"m":"Bearer\\tREDACTED"}'],
+  ],
+  'empty and tripled marks': [
+    ['x {"msg":"token: \'\'","n":1}', 'x {"msg":"token: \'\'","n":1}'],
+    ['x {"m":"password = \\"\\"\\"hunter2\\"\\"\\" y"}', 'x {"m":"password = \\"\\"\\"REDACTED\\"\\"\\" y"}'],
+  ],
+  'LDIF, YAML and keys of other formats': [
+    ['userPassword:: aHVudGVy', 'userPassword:: REDACTED'],
+    ['password: !!str hunter2', 'password: !!str REDACTED'],
+    ['password: &a hunter2', 'password: &a REDACTED'],
+    ['password: # comment\n  hunter2', 'password: # comment\n  REDACTED'],
+    [
+      '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nP2/5\n---- END SSH2 ENCRYPTED PRIVATE KEY ---- x',
+      'REDACTED x',
+    ],
+    ['Private-Lines: 2\nAAABAQCx\nmZGw\nPrivate-MAC: 1', 'Private-Lines: 2REDACTED\nPrivate-MAC: 1'],
+    ['push_token=ExponentPushToken[abc123] x', 'push_token=REDACTED x'],
+    ['webhook-signature: v1,g0hM=', 'webhook-signature: REDACTED'],
+  ],
+  'short forms of devices and phones': [
+    ['ether 2:42:ac:11:0:2 x', 'ether REDACTED x'],
+    ['at 0:c:29:ab:1:2 on en0', 'at REDACTED on en0'],
+    ['+1.415.555.0132x123', 'REDACTEDx123'],
+    ['+1_415_555_0132', 'REDACTED'],
+  ],
+  'names that Unicode writes otherwise': [
+    ['paſsword=x1 ᵖassword=x1', 'paſsword=REDACTED ᵖassword=REDACTED'],
+    [
+      'phone_no=x1 card_no=x1 totp=x1 ssh_key=x1',
+      'phone_no=REDACTED card_no=REDACTED totp=REDACTED ssh_key=REDACTED',
+    ],
   ],
   'IBANs behind an escape': ['\\n', '\\u000a', '\\x0a'].map((escape): [string, string] => [
     `body={"memo":"x${escape}DE89370400440532013000"}`,
