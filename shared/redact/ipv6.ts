@@ -42,13 +42,15 @@ function addressIn(hit: RegExpExecArray): Span | null {
   const { input } = hit
   const start = startOfRun(input, hit.index)
   const end = endOf(hit)
-  if (end - start > longest || (hit[0] === '::' && start === hit.index)) return null
+  if (end - start > longest) return null
   // Most stand alone.
+  const run = input.slice(start, end)
   if (!inWord.test(input.charAt(start - 1)) && !inWord.test(input.charAt(end))) {
-    const run = input.slice(start, end)
     if (isAddress(run, input, start, end)) return withSurroundings(input, [start, end])
   }
-  const groups = input.slice(start, end).split(':')
+  // No part of a name is an address.
+  if (names.test(run)) return null
+  const groups = run.split(':')
   // Eight groups are the least without `::`, or seven of which the last is an IPv4 address.
   if (groups.length < (hit[0].includes('.') ? 7 : 8) && !hit[0].includes('::')) return null
   const address = findAddress(input, start, groups)
