@@ -78,6 +78,18 @@ function isText(base64: string): boolean {
 /** Up to the bracket that closes them, with pairs inside. */
 const valuesOfKey = /(?:[^()\r\n]|\([^()\r\n]{0,80}\)|[()](?!\s|[.,"'\\]|$)){1,1000}/y
 
+/** From the first value of a personal name to the bracket that closes them. */
+function valuesOfFilters(filters: string, end: number): Span | null {
+  for (const { 0: filter, 1: name, index } of filters.matchAll(filterOf))
+    if (isPersonal(kindOf(name!))) {
+      const values = filters.slice(index + filter.length).replace(/\)*$/, '')
+      const start = end - filters.length + index + filter.length
+      return values === replacement || values === '' ? null : [start, start + values.length]
+    }
+  return null
+}
+const filterOf = /(?<![\w.-])([\w-]{2,60})(?:\.not)?\.(?:eq|neq|gte?|lte?|i?like|i?match|in|cs|cd)\./g
+
 const ownKey = new RegExp(`^${keyPrefix}`)
 
 export const credentials: PersonalClass[] = [
@@ -116,12 +128,15 @@ export const credentials: PersonalClass[] = [
     part: jsonIn,
   },
   {
-    // PostgreSQL's detail of a constraint: `Key (id, token)=(12, abc) already exists.`
-    name: 'key of a constraint',
+    // PostgreSQL's detail of a constraint: `Key (id, token)=(12, abc) already exists.`; PostgREST's `?or=(phone.eq.1,a.eq.2)`.
+    name: 'values in brackets',
     marks: mark.assignment,
-    pattern: /\)=\((?<=\(((?:[^()\r\n]|\([^()\r\n]{0,80}\)){1,200})\)=\()/g,
+    pattern:
+      /=\((?:(?<=\(((?:[^()\r\n]|\([^()\r\n]{0,80}\)){1,200})\)=\()|(?<=(?:and|or)=\()([^\s&"'\\]{4,999}))/g,
     part(hit) {
-      if (!hit[1]!.match(/[\w-]+/g)?.some(name => isPersonal(kindOf(name)))) return null
+      const [, named = '', filters] = hit
+      if (filters !== undefined) return valuesOfFilters(filters, endOf(hit))
+      if (!named.match(/[\w-]+/g)?.some(name => isPersonal(kindOf(name)))) return null
       const start = endOf(hit)
       const values = matchAt(valuesOfKey, hit.input, start) ?? ''
       return values === '' || values === replacement ? null : [start, start + values.length]
@@ -158,11 +173,5 @@ export const credentials: PersonalClass[] = [
     marks: mark.option,
     pattern:
       /----(?:-| )BEGIN[A-Z\d +]{1,31}PRIVATE[ +]KEY(?:[ +]BLOCK)?(?:-| )----[^]*?(?:----(?:-| )END[A-Z\d +]{1,31}PRIVATE[ +]KEY(?:[ +]BLOCK)?(?:-| )----|$)/gi,
-  },
-  {
-    name: 'private key of PuTTY',
-    marks: mark.assignment,
-    pattern: /Private-Lines: \d{1,4}((?:(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)[\w+/=]{4,76}(?![\w+/=-]))+)/g,
-    part: hit => [endOf(hit) - hit[1]!.length, endOf(hit)],
   },
 ]

@@ -52,7 +52,9 @@ export const field: PersonalClass = {
     )
       return null
     if (gap && isAt(sign === '=' ? assigned : titled, input, at) && !isValueNamed(hit, kind)) return null
-    const block = gap && matchAt(blockScalar, input, at)
+    const block =
+      gap &&
+      (matchAt(blockScalar, input, at) ?? (/lines$/i.test(named!) ? matchAt(keyLines, input, at) : null))
     if (block) return [at, at + block.length]
     const value = valueAt(input, at, {
       name: named!,
@@ -365,6 +367,8 @@ const assignedLine = new RegExp(
 const quotedLine = /(?:[^\\\r\n]|\\+(?![rn\\]))+/y
 /** Ends where the JSON string around it does; other quotation marks are the value's own. */
 const line = new RegExp(String.raw`(?:[^"\\\r\n]|\\+(?![rn"\\])|${markInLine})+`, 'y')
+/** A private key of PuTTY: `Private-Lines: 2`, and so many lines of Base64. */
+const keyLines = new RegExp(String.raw`\d{1,4}(?:${lineEnd}[\w+/=]{4,76}(?![\w+/=-]))+`, 'y')
 /** Of YAML, the lines that are indented as the first: `password: |`. */
 const blockScalar = new RegExp(
   String.raw`(?<=[|>][-+]?${lineEnd}([ \t]{1,32}))${line.source}(?:(?:${lineEnd}[ \t]{0,32}(?=${lineEnd}))*${lineEnd}\1${line.source})*`,

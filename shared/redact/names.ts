@@ -29,7 +29,7 @@ export type NameKind =
 export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
   line: 'authorization cookie cookie2 digest-auth stripe-signature',
   secret:
-    'auth-pw cvc cvv db-pass key-pass mysql-pass pass-code pass-phrase pass-word passwd pgpassword psk pw pwd redis-pass requirepass secret secret-string smtp-pass store-pass user-pass',
+    'auth-pw cvc cvv db-pass key-pass mysql-pass pass-code pass-phrase pass-word passwd pgpassword private-lines psk pw pwd redis-pass requirepass secret secret-string smtp-pass store-pass user-pass',
   datum: [
     'access-key account-key anon-key api-key app-key auth-key encryption-key functions-key hmac-key master-key pass private-key secret-key secret-key-base service-key',
     'service-role-key shared-access-key shared-access-signature signing-key ssh-key subscription-key',

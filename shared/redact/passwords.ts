@@ -68,14 +68,6 @@ export const passwords: PersonalClass[] = [
     part: hit => [hit.index + hit[0].search(/\S+$/), endOf(hit)],
   },
   {
-    // PostgREST: `?or=(phone.eq.0612345678,token.in.(a,b))`.
-    name: 'value of a filter',
-    marks: mark.assignment,
-    pattern:
-      /[(,](?=([\w-]{2,60}?)(?:\.not)?\.(?:eq|neq|gte?|lte?|i?like|i?match|in|cs|cd)\.)[\w-]+(?:\.not)?\.\w+\.(\([^()\s]{1,999}\)|[^\s&,()"'\\]+)/g,
-    part: hit => (isPersonal(kindOf(hit[1]!)) ? [endOf(hit) - hit[2]!.length, endOf(hit)] : null),
-  },
-  {
     // `WHERE 'x' = token`
     name: 'literal before a name',
     marks: mark.statement,
