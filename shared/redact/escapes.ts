@@ -73,13 +73,6 @@ export interface Decoding {
   escapes: [at: number, length: number, decoded: number][]
 }
 
-/** A text with its escapes decoded, and of each its place in the source, its length and that of what it stands for. */
-export interface Decoding {
-  source: string
-  text: string
-  escapes: [at: number, length: number, decoded: number][]
-}
-
 /** @returns the text with its escapes decoded, once */
 export function decode(source: string): string {
   return decoding(source).text
