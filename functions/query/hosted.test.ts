@@ -47,8 +47,10 @@ describe('the address of the Management API', () => {
     expect((await ask(management, { ...sent, sql })).ids).toEqual(of(mine, ...expected))
   })
 
-  test('refuses more than 24 hours, and says where they can be had', async () => {
-    const sent = { iso_timestamp_start: time(day + minute), iso_timestamp_end: time(0) }
+  test('refuses more than 24 hours, but for the moment between two looks at a clock, and says where they can be had', async () => {
+    const clock = { iso_timestamp_start: time(day + 1), iso_timestamp_end: time(0) }
+    expect((await ask(management, clock)).status).toBe(200)
+    const sent = { iso_timestamp_start: time(day + 2 * minute), iso_timestamp_end: time(0) }
     const { status, message } = await ask(management, sent)
     expect([status, message]).toEqual([
       400,

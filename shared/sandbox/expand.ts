@@ -491,10 +491,23 @@ function shapeOfPath({ parts }: Path, { rows }: Source): Shape {
   const [name, ...more] = names.toReversed() as [string, ...string[]]
   if (more.length > 1) return null
   const among = rows.filter(row => more.length === 0 || (row.name !== null && sameName(row.name, more[0]!)))
-  const columns = among.flatMap(row =>
-    row.columns === 'fields' || 'unknown' in row.columns ? [] : row.columns,
-  )
-  return columns.find(column => sameName(column.name, name))?.shape ?? null
+  for (const { columns } of among) {
+    const column =
+      columns === 'fields' || 'unknown' in columns ? undefined : byKey(columns).get(nameKey(name))
+    if (column) return column.shape
+  }
+  return null
+}
+
+/** A query may name thousands of columns. */
+const keyed = new WeakMap<readonly Column[], ReadonlyMap<string, Column>>()
+
+/** The first of each name. */
+function byKey(columns: readonly Column[]): ReadonlyMap<string, Column> {
+  const known =
+    keyed.get(columns) ?? new Map(columns.toReversed().map(column => [nameKey(column.name ?? ''), column]))
+  keyed.set(columns, known)
+  return known
 }
 
 function columnsOf(select: Select, sight: Sight): Known {
@@ -527,8 +540,8 @@ function unnamed(what: string, why: string, at: number): Violation {
 /** Names that are no column's are a field's, where a `name.*` has fields that are not known here. */
 function exceptAndReplace({ except, replace, rename }: SelectStar, items: SelectItem[]): SelectItem[] {
   const columns = items.filter(item => item.kind === 'SelectColumn')
-  const names = columns.map(item => nameOfColumn(item)!)
-  const own = ({ name }: Identifier) => includes(names, name)
+  const keys = new Set(columns.map(item => nameKey(nameOfColumn(item)!)))
+  const own = ({ name }: Identifier) => keys.has(nameKey(name))
   const others = {
     except: except.filter(name => !own(name)),
     replace: replace.filter(item => !own(item.alias!)),
@@ -542,14 +555,15 @@ function exceptAndReplace({ except, replace, rename }: SelectStar, items: Select
   const stars = items.filter(item => item.kind === 'SelectStar')
   if (other && (renamed || stars.length !== 1))
     throw new Violation(`* has no column ${other.name}`, other.at, 'invalid_query')
-  const dropped = except.map(({ name }) => name)
+  const dropped = new Set(except.map(({ name }) => nameKey(name)))
+  const renames = new Map(rename.map(({ column, name }) => [nameKey(column.name), name]))
+  const replaced = new Map(replace.map(item => [nameKey(item.alias!.name), item]))
   return items.flatMap((item): SelectItem[] => {
     if (item.kind === 'SelectStar') return [{ ...item, ...others }]
-    const name = nameOfColumn(item)!
-    if (includes(dropped, name)) return []
-    const renaming = rename.find(({ column }) => sameName(column.name, name))
-    if (renaming) return [{ ...item, alias: renaming.name }]
-    return [replace.find(({ alias }) => sameName(alias!.name, name)) ?? item]
+    const key = nameKey(nameOfColumn(item)!)
+    if (dropped.has(key)) return []
+    const alias = renames.get(key)
+    return [alias ? { ...item, alias } : (replaced.get(key) ?? item)]
   })
 }
 

@@ -298,6 +298,22 @@ test.each([
   expect([problem, [...names.values()][0]]).toEqual([null, kind])
 })
 
+const listOf = `(SELECT ARRAY_AGG(JSON_VALUE(z.body, '$.metadata')) FROM seen AS z)`
+test.each([
+  `SELECT x FROM seen AS p, UNNEST(CASE WHEN FALSE THEN ${listOf} ELSE p.metadata END) AS x`,
+  `SELECT (CASE WHEN FALSE THEN ${listOf} ELSE p.metadata END)[SAFE_OFFSET(1)] AS x FROM seen AS p`,
+  `SELECT x FROM (SELECT ARRAY_AGG(JSON_VALUE(z.body, '$.metadata')) AS l FROM seen AS z WHERE FALSE UNION ALL SELECT p.metadata FROM seen AS p) AS q, UNNEST(q.l) AS x`,
+])('an element of a stored list by itself is out, also where the query may have made the list: %s', sql => {
+  expect(judged(sql).problem).not.toBeNull()
+})
+
+test('thousands of columns are resolved in a moment', async () => {
+  const columns = (of: string) => Array.from({ length: 4000 }, (_, at) => `${of}c${at}`).join(',')
+  const stars = `SELECT c0 FROM (SELECT * FROM (SELECT ${columns('1 ')}))`
+  await expectProcessorTime(3_000, () => sandbox(logs, stars))
+  await expectProcessorTime(3_000, () => judged(`SELECT ${columns('')} FROM (SELECT ${columns('1 ')})`))
+})
+
 test('a nested query and a chain of names are judged in time', async () => {
   const nested = (n: number): string => (n === 0 ? 'body' : `JSON_VALUE(${nested(n - 1)}, '$.a')`)
   const union = (n: number): string =>

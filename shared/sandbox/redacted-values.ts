@@ -133,7 +133,7 @@ export function union(values: readonly Value[]): Value {
     scalar: values.every(({ scalar }) => scalar),
     literal: values.every(({ literal }) => literal === first?.literal) ? first?.literal : undefined,
     mixed: some('mixed'),
-    list: held.some(({ list }) => list),
+    list: held.length > 0 && held.every(({ list }) => list),
     sum: held.length > 0 && held.every(({ sum }) => sum),
     ofText: some('ofText'),
     doubtful: some('doubtful'),
@@ -147,14 +147,27 @@ export function either(values: readonly Value[]): Value {
   return both ? { ...union(values), doubtful: true } : union(values)
 }
 
+/** The values of a row's columns by the keys of their names: a query may name thousands of columns. */
+const byKey = new WeakMap<Row, Map<string, Value[]>>()
+
+function columnsNamed(row: Row, key: string): readonly Value[] {
+  const known = byKey.get(row) ?? new Map<string, Value[]>()
+  if (!byKey.has(row)) {
+    byKey.set(row, known)
+    for (const { name, value } of row.columns)
+      if (name !== null) known.set(nameKey(name), [...(known.get(nameKey(name)) ?? []), value])
+  }
+  return known.get(key) ?? []
+}
+
 /** A field of a record or of JSON, or a column of a row. */
 export function part(value: Value, name: string): Value {
   if (value.problem && !value.opens) return value
   const key = nameKey(name)
-  const columns = value.row?.columns.filter(column => column.name !== null && nameKey(column.name) === key)
   const origin = value.origin && `${value.origin}.${key}`
-  if (columns && columns.length > 0) {
-    const column = either(columns.map(each => each.value))
+  const columns = value.row ? columnsNamed(value.row, key) : []
+  if (columns.length > 0) {
+    const column = either(columns)
     return origin ? { ...column, origin } : column
   }
   if (value.row) return value.row.rest ? part({ ...value.row.rest, origin: value.origin }, name) : value
@@ -175,8 +188,7 @@ export function resolve(name: string, scope: Scope | null): Value | null {
   const key = nameKey(name)
   const rows = scope.sources.filter(source => source.name === key).map(({ value }) => value)
   const among = rows.length > 0 ? scope.sources.filter(source => source.name === null) : scope.sources
-  const hasColumn = ({ value }: Source) =>
-    value.row?.columns.some(column => column.name !== null && nameKey(column.name) === key)
+  const hasColumn = ({ value }: Source) => value.row && columnsNamed(value.row, key).length > 0
   const known = [...rows, ...among.filter(hasColumn).map(({ value }) => part(value, name))]
   if (known.length > 0) return either(known)
   const open = among.filter(({ value }) => (value.row ? value.row.rest : !value.scalar))
