@@ -3,6 +3,7 @@
  * stops. Every node is visited, LIMIT, OVER, HAVING MAX and lambdas included, and a kind without a rule is refused:
  * a subquery hides in the one expression that a walk leaves out.
  */
+import { functions, instead } from '../sql/instead.ts'
 import { nearestName } from '../sql/nearest.ts'
 import { inReadingOrder, nameKey } from '../sql/relations.ts'
 import type {
@@ -18,7 +19,6 @@ import type {
 import { children, descendants } from '../sql/walk.ts'
 import { netFunctions, plainFunctions, whyClosed } from './allowed-functions.ts'
 import type { Columns } from './shapes.ts'
-import { functionInstead, isSingleTable, tableInstead, tableMeant } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {
@@ -90,7 +90,7 @@ class Walk {
     const nodes = [...descendants(query)]
     this.own = new Set(nodes.flatMap(node => (node.kind === 'CommonTable' ? nameKey(node.name.name) : [])))
     for (const node of nodes) {
-      if (node.kind !== 'TableReference' || !isSingleTable(node.path.map(({ name }) => name))) continue
+      if (node.kind !== 'TableReference' || !isSingleTable(node.path)) continue
       const key = nameKey(node.path[0]!.name)
       if (!this.own.has(key) && !this.offer.tables.has(key)) this.table(node, new Set())
     }
@@ -170,7 +170,6 @@ class Walk {
     const own = key !== null && scope.has(key)
     if (key === null || !(own || this.offer.tables.has(key))) {
       const offered = [...this.offer.tables.values()]
-      const names = path.map(part => part.name)
       const tables = [...scope, ...offered.map(table => table.name)]
       const columns = offered.flatMap(({ columns }) =>
         'unknown' in columns ? [] : columns.map(({ name }) => name),
@@ -178,9 +177,9 @@ class Walk {
       const hint =
         key !== null && this.own.has(key)
           ? ': a WITH of the query has this name, but not in sight of this place: write it before all that read it, or begin with WITH RECURSIVE'
-          : tableInstead(names, tables, columns)
+          : tableHint(path, tables, columns)
       const violation = new Violation(`${shown(...path)} is not a table of this endpoint${hint}`, at)
-      violation.unknownTable = { near: hint === '' ? tableMeant(names, tables) : '' }
+      violation.unknownTable = { near: hint === '' ? tableMeant(path.at(-1)!, tables) : '' }
       throw violation
     }
     if (offset) throw new Violation('WITH OFFSET goes with UNNEST', offset.at, 'invalid_query')
@@ -198,11 +197,45 @@ class Walk {
   }
 }
 
+/** What to write for queries of ClickHouse, whose logs have one table and a map of attributes. */
+export const ofClickHouse =
+  "this endpoint takes GoogleSQL over a table for each service, not ClickHouse's one table: for source = 'edge_logs' " +
+  "write FROM edge_logs, and for log_attributes['request.path'] add CROSS JOIN UNNEST(metadata) AS m CROSS JOIN " +
+  'UNNEST(m.request) AS r and write r.path'
+
+/** Whether a query of ClickHouse names its table of all logs so. */
+function isSingleTable(path: Identifier[]): boolean {
+  return /^(logs(\.all(\.otel)?)?|otel_logs)$/i.test(path.map(({ name }) => name).join('.'))
+}
+
+/** Where databases list their tables. */
+const catalogues = /^(information_schema|pg_catalog|sys|system)$|^(pg_|sqlite_)/i
+
+/** What to write for a name that is no table, to follow the words that say so; empty where nothing is known of it. */
+function tableHint(path: Identifier[], tables: string[], columns: string[]): string {
+  const [first, last] = [path[0]!.name, path.at(-1)!.name]
+  if (isSingleTable(path)) return `: ${ofClickHouse}`
+  if (path.some(({ name }) => catalogues.test(name)))
+    return ': GET /api/endpoints/NAME/tables lists the tables and their columns'
+  if (path.length > 1 && tables.some(table => nameKey(table) === nameKey(last)))
+    return `: write ${last} alone`
+  if (columns.some(column => nameKey(column) === nameKey(first)))
+    return `: the array of a row is read with UNNEST, as in FROM logs AS t, UNNEST(t.${first}) AS m`
+  return ''
+}
+
+/** The table that a name may mean, to follow the words that say that it is none; empty where none is near. */
+function tableMeant({ name }: Identifier, tables: string[]): string {
+  const near =
+    nearestName(name, tables) ?? tables.find(table => nameKey(table).startsWith(`${nameKey(name)}_`))
+  return near === undefined ? '' : `; did you mean ${near}?`
+}
+
 /** What to write for a function of another dialect, or for a misspelt one. */
 function hint(names: string[]): string {
   const name = (names[0] === 'SAFE' && names[1]) || names[0]!
-  const instead = names.length > 1 && names[0] !== 'SAFE' ? null : functionInstead(name)
-  if (instead !== null) return `: write ${instead}`
+  const other = names.length > 1 && names[0] !== 'SAFE' ? null : instead(functions, name)
+  if (other !== null) return `: write ${other}`
   const near = names.length === 1 ? nearestName(name, plainFunctions) : null
   return near && near !== name ? `; did you mean ${near}?` : ''
 }

@@ -14,8 +14,7 @@ import type { Query, TableReference } from '../sql/tree.ts'
 import { descendants, parameterNames } from '../sql/walk.ts'
 import { expandStars, starOfTable, unnestPaths } from './expand.ts'
 import type { Columns } from './shapes.ts'
-import { ofClickHouse } from './other-dialects.ts'
-import { check, Violation } from './caller-rules.ts'
+import { check, ofClickHouse, Violation } from './caller-rules.ts'
 import { apart, compose, type EndpointTables, tablesOfEndpoint } from './offered-tables.ts'
 
 export interface Sandboxed {

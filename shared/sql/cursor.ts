@@ -1,7 +1,7 @@
 import { placeOf, SqlError } from './error.ts'
 import type { Limits } from './limits.ts'
 import { reservedWords, unsupported } from './grammar.ts'
-import { symbolInstead, wordInstead } from './instead.ts'
+import { instead, symbols, words } from './instead.ts'
 import { nearestName } from './nearest.ts'
 import type { Token } from './tokens.ts'
 import { tokenize } from './tokens.ts'
@@ -198,8 +198,8 @@ export class Cursor {
       // `x NOT ILIKE y` stops at NOT.
       if (ahead === 1 && !this.isWord('NOT')) continue
       if (ahead === -1 && value === 'OFFSET') continue
-      const instead = kind === 'word' ? wordInstead(value) : null
-      if (instead) return this.refusal(instead, at)
+      const message = kind === 'word' ? instead(words, value) : null
+      if (message) return this.refusal(message, at)
     }
     const { kind, text, at } = this.token
     if (kind !== 'symbol') return null
@@ -211,8 +211,8 @@ export class Cursor {
       { symbol: text, at },
     ]
     for (const pair of pairs) {
-      const instead = pair && symbolInstead(pair.symbol)
-      if (instead) return this.refusal(instead, pair.at)
+      const message = pair && instead(symbols, pair.symbol)
+      if (message) return this.refusal(message, pair.at)
     }
     return null
   }

@@ -1,6 +1,6 @@
 import { Cursor } from './cursor.ts'
 import { SqlError } from './error.ts'
-import { partInstead, pipeInstead, typeInstead, typeOfPostgres } from './instead.ts'
+import { castTypes, instead, parts as otherParts, pipeOperators, types } from './instead.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { nearestName } from './nearest.ts'
 import {
@@ -251,7 +251,7 @@ class Parser extends Cursor {
     const { kind, text, value, at } = this.token
     const operator = kind === 'word' ? this.pipeOperators.get(value) : undefined
     if (!operator) {
-      const refused = kind === 'word' ? (pipeInstead(value) ?? unsupported.get(value)) : undefined
+      const refused = kind === 'word' ? (instead(pipeOperators, value) ?? unsupported.get(value)) : undefined
       if (refused) throw this.refusal(refused, at)
       const near = kind === 'word' ? nearestName(value, this.pipeOperators.keys()) : null
       if (near) throw this.refusal(`there is ${text} where ${near} is expected`, at)
@@ -899,7 +899,7 @@ class Parser extends Cursor {
    */
   private colonCast(operand: ast.Expression): ast.Cast {
     if (precedenceOf(operand) < precedence.suffix) throw this.unexpected()
-    const kind = scalars.get(typeOfPostgres(this.ahead(1).value) ?? '')
+    const kind = scalars.get(instead(castTypes, this.ahead(1).value) ?? '')
     if (!kind) throw this.refusal('casts with :: take types of PostgreSQL: write CAST(x AS type)')
     this.expectSymbol('::')
     this.next()
@@ -1096,8 +1096,9 @@ class Parser extends Cursor {
     this.next()
     const weekday = this.isSymbol('(') ? `(${this.parenthesized(() => this.next().value)})` : ''
     if (parts.has(value + weekday)) return value + weekday
-    const instead = value === 'EPOCH' ? 'UNIX_SECONDS(x) gives seconds since 1970' : partInstead(value, parts)
-    const hint = value === 'EPOCH' ? `: ${instead}` : instead ? `; did you mean ${instead}?` : ', such as DAY'
+    const meant = instead(otherParts, value, parts)
+    const near = meant ? `; did you mean ${meant}?` : ', such as DAY'
+    const hint = value === 'EPOCH' ? ': UNIX_SECONDS(x) gives seconds since 1970' : near
     throw this.refusal(`there is ${text}${weekday} where a part of a date should be${hint}`, at)
   }
 
@@ -1323,8 +1324,8 @@ class Parser extends Cursor {
     if (this.token.kind !== 'word') throw this.unexpected('a type')
     const kind = scalars.get(this.token.value)
     if (!kind) {
-      const instead = typeInstead(this.token.value, scalars.keys())
-      const hint = instead ? `: write ${instead}` : ', such as STRING or INT64'
+      const type = instead(types, this.token.value, scalars.keys())
+      const hint = type ? `: write ${type}` : ', such as STRING or INT64'
       throw this.refusal(`${this.found(0)} where a type should be${hint}`)
     }
     this.next()
@@ -1344,7 +1345,7 @@ class Parser extends Cursor {
 /** What to write for `INTERVAL '1 hour'`. */
 function intervalOf(text: string): string {
   const [, count = '1', word = ''] = /^\s*(-?\d+)\s*([a-z]*)/i.exec(text) ?? []
-  const part = partInstead(word.toUpperCase(), intervalParts) ?? 'DAY'
+  const part = instead(otherParts, word.toUpperCase(), intervalParts) ?? 'DAY'
   return `an interval has no quotes: write INTERVAL ${count} ${part}`
 }
 

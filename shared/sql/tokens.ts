@@ -3,7 +3,7 @@
  * nothing that two readers could split in two ways.
  */
 import { placeOf, SqlError } from './error.ts'
-import { characterInstead } from './instead.ts'
+import { characters, instead } from './instead.ts'
 import { defaultLimits } from './limits.ts'
 
 type TokenKind = 'word' | 'quoted' | 'string' | 'bytes' | 'integer' | 'float' | 'parameter' | 'symbol' | 'end'
@@ -87,9 +87,9 @@ function unreadable(sql: string, at: number): string {
   if (sql.startsWith('@@', at)) return 'system variables are not supported'
   if (sql.startsWith('@{', at)) return 'hints are not supported'
   if (character === '@') return 'a parameter is written @name'
-  const instead = characterInstead(character)
+  const hint = instead(characters, character)
   if (/[\p{C}\p{M}\p{Z}]/u.test(character)) return `${codePoint(character)} is not allowed here: delete it`
-  return `${JSON.stringify(character)} is not allowed here${instead ? `: ${instead}` : ''}`
+  return `${JSON.stringify(character)} is not allowed here${hint ? `: ${hint}` : ''}`
 }
 
 /** Of a character that cannot be seen. */

@@ -1,5 +1,6 @@
 /** The error for operands or arguments of wrong types: the types that fit, and how a value becomes one of them. */
 import type { SqlError } from '../../../sql/error.ts'
+import { instead, type Table, table } from '../../../sql/instead.ts'
 import type { Node } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { briefTypeName, timestampOfInteger } from '../../values.ts'
@@ -15,138 +16,88 @@ export type ParameterKind = ScalarName | 'ANY' | 'ARRAY' | 'NUMBER' | 'COMMON' |
 export type Parameter = ParameterKind | `${ParameterKind}?` | `${ParameterKind}*`
 
 /** What operators and clauses take, by their name here; those that are not listed take values of one type. */
-const operands: [what: RegExp, Parameter[][]][] = [
-  [
-    /^operator [-+]$/,
-    [
-      ['NUMBER', 'NUMBER'],
-      ['TIMESTAMP', 'INTERVAL'],
-    ],
-  ],
-  [/^operator [*/]$/, [['NUMBER', 'NUMBER']]],
-  [/^operator (AND|OR|NOT|IS \w+)$/, [['BOOL*']]],
-  [/^operator LIKE/, [['STRING*'], ['BYTES*']]],
-  [/^operator \|\|$/, [['STRING*'], ['BYTES*'], ['ARRAY*']]],
-  [/^operator (\||&|\^|~|<<|>>)$/, [['INT64*'], ['BYTES', 'INT64']]],
-  [
-    /^operator \[\]$/,
-    [
-      ['ARRAY', 'INT64'],
-      ['JSON', 'INT64'],
-    ],
-  ],
-  [/^operator IN UNNEST$/, [['ANY', 'ARRAY']]],
-  [/^(operator|CASE|set operation|function (IF|CONCAT)$)/, [['COMMON*']]],
-  [/^INTERVAL /, [['INT64']]],
-]
-
-const both = (...more: Parameter[]): Parameter[][] => [
-  ['STRING', 'STRING', ...more],
-  ['BYTES', 'BYTES', ...more],
-]
+const operands = table(String.raw`
+  operator [-+] => NUMBER NUMBER | TIMESTAMP INTERVAL
+  operator [*/] => NUMBER NUMBER
+  operator (AND|OR|NOT|IS \w+) => BOOL*
+  operator LIKE.* => STRING* | BYTES*
+  operator \|\| => STRING* | BYTES* | ARRAY*
+  operator (\||&|\^|~|<<|>>) => INT64* | BYTES INT64
+  operator \[\] => ARRAY INT64 | JSON INT64
+  operator IN UNNEST => ANY ARRAY
+  operator.*|CASE.*|set operation.*|function (IF|CONCAT) => COMMON*
+  INTERVAL .* => INT64
+`)
 
 /** What functions take whose rules are no signatures: these are checked before the rule. */
-const checked: [names: RegExp, Parameter[][]][] = [
-  [/^(SUM|AVG)$/, [['NUMBER'], ['INTERVAL']]],
-  [/^(STDDEV|VAR)/, [['NUMBER']]],
-  [/^(CORR|COVAR_\w+|PERCENTILE_CONT)$/, [['NUMBER', 'NUMBER']]],
-  [/^(COUNTIF|LOGICAL_AND|LOGICAL_OR)$/, [['BOOL']]],
-  [/^BIT_(AND|OR|XOR)$/, [['INT64']]],
-  [
-    /^STRING_AGG$/,
-    [
-      ['STRING', 'STRING?'],
-      ['BYTES', 'BYTES?'],
-    ],
-  ],
-  [/^APPROX_(QUANTILES|TOP_COUNT)$/, [['ANY', 'INT64']]],
-  [/^(MAX|MIN)_BY$/, [['ANY', 'ANY']]],
-  [/^(CUME_DIST|DENSE_RANK|PERCENT_RANK|RANK|ROW_NUMBER|CURRENT_TIMESTAMP)$/, [[]]],
-  [/^(FIRST_VALUE|LAST_VALUE|TYPEOF)$/, [['ANY']]],
-  [/^(LAG|LEAD)$/, [['ANY', 'INT64?', 'ANY?']]],
-  [/^NTH_VALUE$/, [['ANY', 'INT64']]],
-  [/^NTILE$/, [['INT64']]],
-  [/^PERCENTILE_DISC$/, [['ANY', 'NUMBER']]],
-  [/^CURRENT_(DATE|DATETIME|TIME)$/, [['STRING?']]],
-  [/^FORMAT_TIMESTAMP$/, [['STRING', 'ANY', 'STRING?']]],
-  [/^PARSE_TIMESTAMP$/, [['STRING', 'STRING', 'STRING?']]],
-  [/^REGEXP_(EXTRACT|SUBSTR)$/, both('INT64?', 'INT64?')],
-  [/^REGEXP_INSTR$/, both('INT64?', 'INT64?', 'INT64?')],
-  [/^JSON_KEYS$/, [['JSON', 'INT64?']]],
-  [/^TO_JSON_STRING$/, [['ANY', 'BOOL?']]],
-]
+const checked = table(String.raw`
+  SUM|AVG => NUMBER | INTERVAL
+  (STDDEV|VAR).* => NUMBER
+  CORR|COVAR_\w+|PERCENTILE_CONT => NUMBER NUMBER
+  COUNTIF|LOGICAL_AND|LOGICAL_OR => BOOL
+  BIT_(AND|OR|XOR) => INT64
+  STRING_AGG => STRING STRING? | BYTES BYTES?
+  APPROX_(QUANTILES|TOP_COUNT) => ANY INT64
+  (MAX|MIN)_BY => ANY ANY
+  CUME_DIST|DENSE_RANK|PERCENT_RANK|RANK|ROW_NUMBER|CURRENT_TIMESTAMP => NONE
+  FIRST_VALUE|LAST_VALUE|TYPEOF => ANY
+  LAG|LEAD => ANY INT64? ANY?
+  NTH_VALUE => ANY INT64
+  NTILE => INT64
+  PERCENTILE_DISC => ANY NUMBER
+  CURRENT_(DATE|DATETIME|TIME) => STRING?
+  FORMAT_TIMESTAMP => STRING ANY STRING?
+  PARSE_TIMESTAMP => STRING STRING STRING?
+  REGEXP_(EXTRACT|SUBSTR) => STRING STRING INT64? INT64? | BYTES BYTES INT64? INT64?
+  REGEXP_INSTR => STRING STRING INT64? INT64? INT64? | BYTES BYTES INT64? INT64? INT64?
+  JSON_KEYS => JSON INT64?
+  TO_JSON_STRING => ANY BOOL?
+`)
 
 /** What others take, for the message of their own rule. */
-const functions: [names: RegExp, Parameter[][]][] = [
+const functions = [
   ...checked,
-  [/^SAFE_(ADD|SUBTRACT|MULTIPLY|DIVIDE)$/, [['NUMBER', 'NUMBER']]],
-  [
-    /^SPLIT$/,
-    [
-      ['STRING', 'STRING?'],
-      ['BYTES', 'BYTES?'],
-    ],
-  ],
-  [/^CONCAT$/, [['STRING*'], ['BYTES*']]],
-  [/^ARRAY_CONCAT/, [['ARRAY*']]],
-  [/^ARRAY_TO_STRING$/, [['ARRAY', 'STRING', 'STRING?']]],
-  [
-    /^(SUBSTR|SUBSTRING)$/,
-    [
-      ['STRING', 'INT64', 'INT64?'],
-      ['BYTES', 'INT64', 'INT64?'],
-    ],
-  ],
-  [/^REGEXP_REPLACE$/, [['STRING', 'STRING', 'STRING']]],
-  [/^REGEXP_/, [['STRING', 'STRING']]],
-  [/^(INT64|FLOAT64|BOOL|STRING|LAX_\w+)$/, [['JSON']]],
-  [
-    /^(JSON_(VALUE|QUERY|EXTRACT)\w*)$/,
-    [
-      ['STRING', 'STRING?'],
-      ['JSON', 'STRING?'],
-    ],
-  ],
-  [/^DATE_(ADD|SUB)$/, [['DATE', 'INTERVAL']]],
-  [/^DATETIME_(ADD|SUB)$/, [['TIMESTAMP', 'INTERVAL']]],
-  [/^TIMESTAMP_(ADD|SUB)$/, [['TIMESTAMP', 'INTERVAL']]],
-  [/^TIME_(ADD|SUB)$/, [['TIME', 'INTERVAL']]],
+  ...table(String.raw`
+    SAFE_(ADD|SUBTRACT|MULTIPLY|DIVIDE) => NUMBER NUMBER
+    SPLIT => STRING STRING? | BYTES BYTES?
+    CONCAT => STRING* | BYTES*
+    ARRAY_CONCAT.* => ARRAY*
+    ARRAY_TO_STRING => ARRAY STRING STRING?
+    SUBSTR|SUBSTRING => STRING INT64 INT64? | BYTES INT64 INT64?
+    REGEXP_REPLACE => STRING STRING STRING
+    REGEXP_.* => STRING STRING
+    INT64|FLOAT64|BOOL|STRING|LAX_\w+ => JSON
+    JSON_(VALUE|QUERY|EXTRACT)\w* => STRING STRING? | JSON STRING?
+    DATE_(ADD|SUB) => DATE INTERVAL
+    (DATETIME|TIMESTAMP)_(ADD|SUB) => TIMESTAMP INTERVAL
+    TIME_(ADD|SUB) => TIME INTERVAL
+  `),
 ]
 
-/** How a value becomes one of another type, by `FROM>TO`, where that is more than a cast; `x` stands for it. */
-const conversions: Record<string, string> = {
-  ...Object.fromEntries(
-    ['INT64', 'NUMERIC', 'BIGNUMERIC', 'FLOAT64'].map(to => [`STRING>${to}`, `SAFE_CAST(x AS ${to})`]),
-  ),
-  'STRING>NUMBER': 'SAFE_CAST(x AS FLOAT64)',
-  'STRING>BOOL': "a condition such as x = 'text' or x IS NOT NULL",
-  'INT64>BOOL': 'a condition such as x != 0',
-  'STRING>BYTES': 'CAST(x AS BYTES)',
-  'STRING>JSON': 'PARSE_JSON(x)',
-  'STRING>DATE': 'DATE(x)',
-  'STRING>DATETIME': 'DATETIME(x)',
-  'STRING>TIMESTAMP': 'TIMESTAMP(x)',
-  'DATE>TIMESTAMP': 'TIMESTAMP(x)',
-  'DATETIME>TIMESTAMP': 'TIMESTAMP(x)',
-  'TIMESTAMP>DATE': 'DATE(x)',
-  'TIMESTAMP>DATETIME': 'DATETIME(x)',
-  'INT64>TIMESTAMP': timestampOfInteger,
-  'INT64>INTERVAL': 'INTERVAL x SECOND, or another part',
-  'JSON>STRING': 'JSON_VALUE(x)',
-  'JSON>INT64': 'LAX_INT64(x)',
-  'JSON>FLOAT64': 'LAX_FLOAT64(x)',
-  'JSON>NUMBER': 'LAX_FLOAT64(x)',
-  'JSON>BOOL': 'LAX_BOOL(x)',
-  'ARRAY>STRING': 'TO_JSON_STRING(x), or its elements with UNNEST(x) in FROM',
-  'STRUCT>STRING': 'TO_JSON_STRING(x)',
-  'BYTES>STRING': 'SAFE_CONVERT_BYTES_TO_STRING(x)',
-}
+/** How a value becomes one of another type, by `FROM>TO`; `x` stands for it. */
+const conversions = table(String.raw`
+  STRING>(INT64|NUMERIC|BIGNUMERIC|FLOAT64) => SAFE_CAST(x AS $1)
+  STRING>NUMBER => SAFE_CAST(x AS FLOAT64)
+  STRING>BOOL => a condition such as x = 'text' or x IS NOT NULL
+  INT64>BOOL => a condition such as x != 0
+  STRING>BYTES => CAST(x AS BYTES)
+  STRING>JSON => PARSE_JSON(x)
+  (STRING|TIMESTAMP)>(DATE|DATETIME) => $2(x)
+  (STRING|DATE|DATETIME)>TIMESTAMP => TIMESTAMP(x)
+  INT64>TIMESTAMP => ${timestampOfInteger}
+  INT64>INTERVAL => INTERVAL x SECOND, or another part
+  JSON>STRING => JSON_VALUE(x)
+  JSON>(INT64|FLOAT64|BOOL) => LAX_$1(x)
+  JSON>NUMBER => LAX_FLOAT64(x)
+  ARRAY>STRING => TO_JSON_STRING(x), or its elements with UNNEST(x) in FROM
+  STRUCT>STRING => TO_JSON_STRING(x)
+  BYTES>STRING => SAFE_CONVERT_BYTES_TO_STRING(x)
+  (INT64|NUMERIC|BIGNUMERIC|FLOAT64|BOOL|DATE|DATETIME|TIME|TIMESTAMP|INTERVAL)>STRING => CAST(x AS STRING)
+`)
 
 /** JSON has neither equality nor order; its text has both. */
 export const textOfJson = 'for the JSON write JSON_VALUE(x), or TO_JSON_STRING(x) of an object or a list'
 
-/** The types whose values `CAST(x AS STRING)` writes out. */
-const written = /^(INT64|NUMERIC|BIGNUMERIC|FLOAT64|BOOL|DATE|DATETIME|TIME|TIMESTAMP|INTERVAL)$/
 const number = /^(INT64|NUMERIC|BIGNUMERIC|FLOAT64|NUMBER)$/
 
 /**
@@ -161,20 +112,25 @@ export function noSignature(
   signatures: Parameter[][] = signaturesOf(what),
 ): SqlError {
   const types = values.map(value => briefTypeName(value.type)).join(', ') || 'none'
-  const hints = [taken(what, values.length, signatures), instead(what, values, signatures)].filter(Boolean)
+  const hints = [taken(what, values.length, signatures), conversion(what, values, signatures)].filter(Boolean)
   const message = `No matching signature for ${what} for argument types: ${types}`
   return context.invalid(node, [message, ...hints].join('; '))
 }
 
 /** What a function takes whose arguments no rule checks, `null` for others. */
 export function checkedSignatures(name: string): Parameter[][] | null {
-  return checked.find(([names]) => names.test(name))?.[1] ?? null
+  return signaturesIn(checked, name)
+}
+
+/** `STRING STRING? | BYTES BYTES?` as two signatures. */
+function signaturesIn(takes: Table, name: string): Parameter[][] | null {
+  const forms = instead(takes, name)?.split(' | ')
+  return forms?.map(form => (form === 'NONE' ? [] : form.split(' ')) as Parameter[]) ?? null
 }
 
 function signaturesOf(what: string): Parameter[][] {
   const name = /^function (.*)/.exec(what)?.[1]
-  const table = name === undefined ? operands : functions
-  return table.find(([pattern]) => pattern.test(name ?? what))?.[1] ?? []
+  return signaturesIn(name === undefined ? operands : functions, name ?? what) ?? []
 }
 
 /** Which types fit, as `POW(FLOAT64, FLOAT64)` or `STRING LIKE STRING`. */
@@ -197,7 +153,7 @@ function taken(what: string, count: number, signatures: Parameter[][]): string |
 }
 
 /** What to write for the first value that does not fit the signature that most of them fit. */
-function instead(what: string, values: Typed[], signatures: Parameter[][]): string | null {
+function conversion(what: string, values: Typed[], signatures: Parameter[][]): string | null {
   const kinds = values.map(({ type }) => type?.kind ?? null)
   const common: string[] = []
   const misfits = signatures.map(parameters => {
@@ -225,9 +181,8 @@ function instead(what: string, values: Typed[], signatures: Parameter[][]): stri
   const useless = what.startsWith('operator') ? ['BOOL', 'JSON'] : ['BOOL']
   const useful = (unlike as [string, string][]).filter(([, to]) => !useless.includes(to))
   for (const [from, to] of [...pairs, ...useful]) {
-    const conversion =
-      conversions[`${from}>${to}`] ?? (to === 'STRING' && written.test(from) ? 'CAST(x AS STRING)' : null)
-    if (conversion !== null) return `for the ${from} write ${conversion}`
+    const written = instead(conversions, `${from}>${to}`)
+    if (written !== null) return `for the ${from} write ${written}`
   }
   const isJson = kinds.includes('JSON') && !signatures.flat().some(parameter => kindOf(parameter) === 'JSON')
   return isJson ? textOfJson : null

@@ -1,7 +1,7 @@
 /** How the rewriting of a GoogleSQL function is written down: parameters, result type and DuckDB SQL. */
 import type { SqlError } from '../../../../sql/error.ts'
 import { extractParts } from '../../../../sql/grammar.ts'
-import { partInstead } from '../../../../sql/instead.ts'
+import { instead, parts } from '../../../../sql/instead.ts'
 import type { Call, Expression, NamedArgument, Node, Window } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { argument, patternBeforeCall } from '../attempt.ts'
@@ -253,7 +253,9 @@ function refuseSwapped(site: CallSite, signatures: Signature[]): void {
 function unknownPart(site: CallSite) {
   for (const node of site.call.arguments) {
     const name = node.kind === 'Path' && node.parts.length === 1 ? node.parts[0]!.name : ''
-    const near = extractParts.has(name.toUpperCase()) ? null : partInstead(name.toUpperCase(), extractParts)
+    const near = extractParts.has(name.toUpperCase())
+      ? null
+      : instead(parts, name.toUpperCase(), extractParts)
     if (near) return site.invalid(`${site.name} knows no part ${name}; did you mean ${near}?`, node)
   }
   return site.invalid(`${site.name} does not support this date part for this type`)
