@@ -11,8 +11,6 @@ const rows = (count: number) => `UNNEST(GENERATE_ARRAY(1, ${count})) AS n`
 
 /** Each alone took seconds, gigabytes, or the process, before something bounded it. */
 export const hostileQueries: Record<string, string> = {
-  'a distance of long texts': `SELECT EDIT_DISTANCE(REPEAT('ab', 500000), REPEAT('ba', 500000))`,
-  'a distance of texts of rows': `SELECT SUM(EDIT_DISTANCE(REPEAT('ab', 200 + MOD(n, 50)), REPEAT('ba', 250))) FROM ${rows(100_000)}`,
   'a wide FORMAT': `SELECT FORMAT('%1000000000d', 1)`,
   'a FORMAT as wide as an argument': `SELECT FORMAT('%*d', 1000000000, 1)`,
   'a FORMAT as wide as a value of a row': `SELECT LENGTH(FORMAT('%*d', n * 100000, 1)) FROM ${rows(3000)}`,

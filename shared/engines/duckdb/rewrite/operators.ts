@@ -12,7 +12,7 @@ import type {
   Query,
   Unary,
 } from '../../../sql/tree.ts'
-import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
+import type { SqlType, StructType } from '../../../sql/types.ts'
 import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
 import { isSimple, joinedBy, repeated } from './repeats.ts'
@@ -64,6 +64,7 @@ export function binary(context: Context, node: Binary, scope: Scope): Typed {
   for (const side of [node.left, node.right])
     if (!takesNull.includes(node.operator) && isNull(side)) throw nullOperand(context, side, node.operator)
   if (right.type?.kind === 'INTERVAL' && left.type?.kind === 'TIMESTAMP') checkMonths(context, node.right)
+  if (left.type?.kind === 'BYTES' && bitwiseOperator.test(node.operator)) throw bitsOfBytes(context, node)
   const result = binaries[node.operator](left, right, node.operator)
   if (!result) throw noSignature(context, node, `operator ${node.operator}`, [left, right])
   return result
@@ -126,20 +127,21 @@ function withoutNaN(a: Typed, b: Typed, operator: BinaryOperator, compared: stri
   })
 }
 
+const bitwiseOperator = /^([|^&~]|<<|>>)$/
+
+function bitsOfBytes(context: Context, node: Binary | Unary) {
+  return context.unsupported(node, `operator ${node.operator} of BYTES`, 'only BigQuery runs it')
+}
+
 function bitwise(left: Typed, right: Typed, operator: string): Typed | null {
-  const all = (kind: ScalarName) => [left, right].every(({ type }) => type === null || type.kind === kind)
-  if (all('INT64'))
-    return operator === '^'
-      ? typed(`xor(${left.sql}, ${right.sql})`, 'INT64')
-      : typed(`(${left.sql} ${operator} ${right.sql})`, 'INT64')
-  return all('BYTES') ? typed(`gsql_bytes_bitwise(${left.sql}, ${right.sql}, '${operator}')`, 'BYTES') : null
+  if ([left, right].some(({ type }) => type !== null && type.kind !== 'INT64')) return null
+  const sql = operator === '^' ? `xor(${left.sql}, ${right.sql})` : `(${left.sql} ${operator} ${right.sql})`
+  return typed(sql, 'INT64')
 }
 
 /** Of the 64 bits, without regard to the sign; DuckDB keeps the sign, and refuses to lose a bit. */
 function shifted(left: Typed, right: Typed, operator: string): Typed | null {
-  if (left.type?.kind === 'BYTES' && right.type?.kind === 'INT64')
-    return typed(`gsql_bytes_shifted(${left.sql}, ${right.sql}, '${operator}')`, 'BYTES')
-  if (bitwise(left, right, operator)?.type?.kind !== 'INT64') return null
+  if (!bitwise(left, right, operator)) return null
   const sql = repeated([left.sql, right.sql], (value, count) => {
     const bits = `CAST(CAST(CAST(${value} AS BIGINT) AS BIT) ${operator} CAST(${count} AS INTEGER) AS BIGINT)`
     const least = raise('Bitwise shifts take no negative number')
@@ -300,8 +302,7 @@ export function unary(context: Context, node: Unary, scope: Scope): Typed {
   const value = context.expression(operand, scope)
   if (operator === '-' && value.type?.kind === 'INTERVAL')
     return typed(`gsql_interval_multiplied(${value.sql}, CAST(-1 AS BIGINT))`, 'INTERVAL')
-  if (operator === '~' && value.type?.kind === 'BYTES')
-    return typed(`gsql_bytes_inverted(${value.sql})`, 'BYTES')
+  if (operator === '~' && value.type?.kind === 'BYTES') throw bitsOfBytes(context, node)
   const kind = value.type?.kind ?? (operator === 'NOT' ? 'BOOL' : 'INT64')
   const allowed = { NOT: ['BOOL'], '~': ['INT64'], '-': numberKinds, '+': numberKinds }[operator]
   if (!allowed.includes(kind)) throw noSignature(context, node, `operator ${operator}`, [value])

@@ -30,26 +30,6 @@ function initcap(text: string, delimiters: string): string {
     .join('')
 }
 
-const soundexCodes: Record<string, string> = Object.fromEntries(
-  ['bfpv', 'cgjkqsxz', 'dt', 'l', 'mn', 'r'].flatMap((letters, at) =>
-    characters(letters).map(letter => [letter, String(at + 1)]),
-  ),
-)
-
-/** The first letter and three digits; a digit is not repeated, also where vowels stand between. */
-function soundex(text: string): string {
-  let [result, last] = ['', '']
-  for (const letter of text) {
-    if (!/[a-z]/i.test(letter)) continue
-    const code = soundexCodes[letter.toLowerCase()] ?? ''
-    if (result === '') result = letter
-    else if (code && code !== last) result += code
-    if (code) last = code
-    if (result.length === 4) break
-  }
-  return result && result.padEnd(4, '0')
-}
-
 /** Unicode's full case folding, which is that of each character alone. */
 function caseFolded(text: string): string {
   return characters(text)
@@ -168,41 +148,6 @@ function hexadecimal(text: string): number {
   return sign === '-' ? -value : value
 }
 
-/** Characters to insert, delete or replace until one text is the other. */
-function editDistance(one: string[], other: string[]): number {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (const [i, character] of one.entries()) {
-    const next = [i + 1]
-    for (let j = 1; j < row.length; j++)
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (character === other[j - 1] ? 0 : 1))
-    row = next
-  }
-  return row.at(-1)!
-}
-
-/** The ones in each byte. */
-const onesIn = Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)
-
-const bitwiseOperators: Record<string, (a: number, b: number) => number> = {
-  '&': (a, b) => a & b,
-  '|': (a, b) => a | b,
-  '^': (a, b) => a ^ b,
-}
-
-function bitwise(one: Uint8Array, other: Uint8Array, operator: string): Uint8Array {
-  if (one.length !== other.length) throw new ValueError('Bitwise operators take BYTES of the same length')
-  return one.map((value, at) => bitwiseOperators[operator]!(value, other[at]!))
-}
-
-/** Bits that leave are lost, and zeros come in. */
-function shifted(bytes: Uint8Array, by: bigint, operator: string): Uint8Array {
-  if (by < 0n) throw new ValueError('Bitwise shifts take no negative number')
-  if (by >= bytes.length * 8) return new Uint8Array(bytes.length)
-  const value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
-  const moved = operator === '<<' ? BigInt.asUintN(bytes.length * 8, value << by) : value >> by
-  return Buffer.from(moved.toString(16).padStart(bytes.length * 2, '0'), 'hex')
-}
-
 /** ASCII letters only. */
 const mapped = (bytes: Uint8Array, from: number, shift: number) =>
   bytes.map(value => (value >= from && value < from + 26 ? value + shift : value))
@@ -258,9 +203,6 @@ export const textFunctions: Record<string, ScalarFunction> = {
   gsql_bytes_text: scalar(['BLOB', 'BOOLEAN'], 'VARCHAR', bytesText),
   gsql_upper: scalar(['VARCHAR'], 'VARCHAR', text => text.toUpperCase()),
   gsql_lower: scalar(['VARCHAR'], 'VARCHAR', text => text.toLowerCase()),
-  gsql_edit_distance: scalar(['VARCHAR', 'VARCHAR'], 'BIGINT', (one, other) =>
-    BigInt(editDistance(characters(one), characters(other))),
-  ),
   /** An integer in hexadecimal digits as one in decimal digits. */
   gsql_decimal_digits: scalar(['VARCHAR'], 'VARCHAR', text => {
     const [sign, digits] = /^([-+]?)(.*)$/s.exec(text.trim())!.slice(1) as [string, string]
@@ -269,7 +211,6 @@ export const textFunctions: Record<string, ScalarFunction> = {
   gsql_hexadecimal: scalar(['VARCHAR'], 'DOUBLE', hexadecimal),
   gsql_instr: scalar(['VARCHAR', 'VARCHAR', 'BIGINT', 'BIGINT'], 'BIGINT', placeOf),
   gsql_initcap: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', initcap),
-  gsql_soundex: scalar(['VARCHAR'], 'VARCHAR', soundex),
   gsql_normalize: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', normalized),
   gsql_normalize_and_casefold: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', normalizedAndFolded),
   gsql_translate: scalar(['VARCHAR', 'VARCHAR', 'VARCHAR'], 'VARCHAR', translated),
@@ -288,12 +229,6 @@ export const textFunctions: Record<string, ScalarFunction> = {
   /** Each byte as the character of that number, on which string functions work as on bytes; and back. */
   gsql_characters: scalar(['BLOB'], 'VARCHAR', bytes => Buffer.from(bytes).toString('latin1')),
   gsql_bytes: scalar(['VARCHAR'], 'BLOB', text => Buffer.from(text, 'latin1')),
-  gsql_bytes_bit_count: scalar(['BLOB'], 'BIGINT', bytes =>
-    BigInt(bytes.reduce((count, value) => count + onesIn[value]!, 0)),
-  ),
-  gsql_bytes_bitwise: scalar(['BLOB', 'BLOB', 'VARCHAR'], 'BLOB', bitwise),
-  gsql_bytes_inverted: ofBytes(bytes => bytes.map(value => ~value)),
-  gsql_bytes_shifted: scalar(['BLOB', 'BIGINT', 'VARCHAR'], 'BLOB', shifted),
   gsql_upper_bytes: ofBytes(bytes => mapped(bytes, 0x61, -32)),
   gsql_lower_bytes: ofBytes(bytes => mapped(bytes, 0x41, 32)),
 }

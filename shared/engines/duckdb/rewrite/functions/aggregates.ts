@@ -23,9 +23,6 @@ export const aggregateFunctions: FunctionTable = {
   ...each('BIT_AND BIT_OR BIT_XOR', ofSameType),
   COUNT: countOf,
   COUNTIF: countIf,
-  CORR: ofPairs('corr', 2),
-  COVAR_POP: ofPairs('covar_pop', 1),
-  COVAR_SAMP: ofPairs('covar_samp', 2),
   GROUPING: site => typed(aggregate(site, 'grouping'), 'INT64'),
   LOGICAL_AND: site => typed(aggregate(site, 'bool_and'), 'BOOL'),
   LOGICAL_OR: site => typed(aggregate(site, 'bool_or'), 'BOOL'),
@@ -234,47 +231,6 @@ function deviationOfIntegers(site: CallSite, duck: string, least: 1 | 2): string
 }
 
 const notANumber = `CAST('NaN' AS DOUBLE)`
-
-/** Of fewer than `least` pairs there is none; NaN and infinity make it NaN. */
-function ofPairs(duck: 'corr' | 'covar_pop' | 'covar_samp', least: 1 | 2) {
-  return (site: CallSite): Typed => {
-    const values = site.allArguments()
-    const [x, y] = values.map(value => coerce(value, { kind: 'FLOAT64' })?.sql)
-    if (values.length !== 2 || x === undefined || y === undefined) throw site.noMatch(values)
-    if (!site.call.over) return typed(ofCentredPairs(site, duck, least, x, y), 'FLOAT64')
-    const finite = `isfinite(${x}) AND isfinite(${y})`
-    const [a, b] = [x, y].map(sql => `CASE WHEN ${finite} THEN ${sql} END`) as [string, string]
-    const strange = aggregate(site, 'bool_or', [`NOT (${finite})`])
-    const enough = aggregate(site, 'regr_count', [x, y])
-    const value = aggregate(site, duck, [a, b])
-    return typed(
-      `(CASE WHEN ${enough} < ${least} THEN NULL WHEN ${strange} THEN ${notANumber} ELSE ${value} END)`,
-      'FLOAT64',
-    )
-  }
-}
-
-/** In two passes: of times in seconds, which are far from zero, DuckDB's one pass has nine right digits. */
-function ofCentredPairs(site: CallSite, duck: string, least: 1 | 2, x: string, y: string): string {
-  const pair = `CASE WHEN ${x} IS NOT NULL AND ${y} IS NOT NULL THEN {'x': ${x}, 'y': ${y}} END`
-  return once([aggregate(site, 'list', [pair], 'IGNORE')], pairs => {
-    const [mx, my] = ['x', 'y'].map(
-      of => `list_aggregate(list_transform(${pairs}, lambda p: p.${of}), 'avg')`,
-    ) as [string, string]
-    const centred = `list_transform(${pairs}, lambda p: {'x': p.x - ${mx}, 'y': p.y - ${my}})`
-    return `(CASE WHEN len(${pairs}) >= ${least} THEN ${once([centred], c => ofCentred[duck]!(c))} END)`
-  })
-}
-
-const products = (pairs: string, a: string, b: string) =>
-  `list_aggregate(list_transform(${pairs}, lambda p: p.${a} * p.${b}), 'sum')`
-
-const ofCentred: Record<string, (pairs: string) => string> = {
-  corr: pairs =>
-    `(${products(pairs, 'x', 'y')} / sqrt(${products(pairs, 'x', 'x')} * ${products(pairs, 'y', 'y')}))`,
-  covar_pop: pairs => `(${products(pairs, 'x', 'y')} / len(${pairs}))`,
-  covar_samp: pairs => `(${products(pairs, 'x', 'y')} / (len(${pairs}) - 1))`,
-}
 
 /** DuckDB adds integers up to a wider type: cast back, a sum that does not fit is an error as in BigQuery. */
 function sum(site: CallSite): Typed {

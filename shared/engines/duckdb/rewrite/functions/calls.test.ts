@@ -1,5 +1,6 @@
-import { test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { SqlError } from '../../../../sql/error.ts'
+import { UnsupportedError } from '../context.ts'
 import { rewrite } from '../rewrite.ts'
 import { functions } from './calls.ts'
 
@@ -22,4 +23,21 @@ test.each(Object.keys(functions))('%s takes or refuses any arguments, and fails 
     } catch (error) {
       if (!(error instanceof SqlError)) throw new Error(`${name}(${list})`, { cause: error })
     }
+})
+
+test.each([
+  ['CORR(1, 2)', 'CORR'],
+  ['COVAR_SAMP(DISTINCT 1, 2) OVER ()', 'COVAR_SAMP'],
+  [`SAFE.EDIT_DISTANCE('a', 'b', max_distance => 2)`, 'EDIT_DISTANCE'],
+  [`SOUNDEX('a')`, 'SOUNDEX'],
+  [`NET.IP_TRUNC(b'a', 1)`, 'NET.IP_TRUNC'],
+  [`NET.SAFE_IP_FROM_STRING('a')`, 'NET.SAFE_IP_FROM_STRING'],
+  ['NET.IPV4_FROM_INT64(1)', 'NET.IPV4_FROM_INT64'],
+  [`b'a' & b'b'`, 'operator & of BYTES'],
+  [`b'a' << 1`, 'operator << of BYTES'],
+  [`~b'a'`, 'operator ~ of BYTES'],
+])('%s is said to run on BigQuery alone', (sql, what) => {
+  const run = () => rewrite(`SELECT ${sql} AS x`, new Map(), new Map())
+  expect(run).toThrow(UnsupportedError)
+  expect(run).toThrow(`${what} is not supported by the local engine: only BigQuery runs it`)
 })

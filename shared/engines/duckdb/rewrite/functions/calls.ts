@@ -1,4 +1,5 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
+import { instead, table } from '../../../../sql/instead.ts'
 import type { AnyNode, Call, Path } from '../../../../sql/tree.ts'
 import { descendants, descendantsHere } from '../../../../sql/walk.ts'
 import { attempt, lift } from '../attempt.ts'
@@ -33,9 +34,10 @@ export const functions: FunctionTable = {
 }
 
 /** Why some functions of GoogleSQL are not in the table. */
-const reasons: Record<string, string> = {
-  APPROX_TOP_SUM: 'write SELECT x, SUM(weight) ... GROUP BY x ORDER BY 2 DESC LIMIT n',
-}
+const reasons = table(String.raw`
+  APPROX_TOP_SUM => write SELECT x, SUM(weight) ... GROUP BY x ORDER BY 2 DESC LIMIT n
+  CORR|COVAR_(POP|SAMP)|EDIT_DISTANCE|SOUNDEX|NET\.(SAFE_)?IP_\w+|NET\.IPV4_\w+ => only BigQuery runs it
+`)
 
 /** Functions of the language that BigQuery does not offer, though the reference does. */
 const foreign: ReadonlySet<string> = new Set(
@@ -48,7 +50,7 @@ export function call(context: Context, node: Call, scope: Scope): Typed {
   const { name, safe } = functionName(node)
   const known = Object.hasOwn(functions, name) && !node.name.some(part => part.quoted)
   if (!known && foreign.has(name)) throw context.invalid(node, `BigQuery has no function ${name}`)
-  if (!known) throw context.unsupported(node, name, reasons[name])
+  if (!known) throw context.unsupported(node, name, instead(reasons, name) ?? undefined)
   const aggregates = isAggregate(node)
   if (aggregates && !node.over) scope.aggregation.found = true
   if (safe && aggregates) throw context.invalid(node, `SAFE does not go with the aggregate function ${name}`)
@@ -137,7 +139,7 @@ export function isOverRows(node: AnyNode): boolean {
 /** What may stand in a call beside its arguments, and the functions that take it, as GoogleSQL's documentation has them. */
 const modifiers: [name: string, isIn: (call: Call) => unknown, takes: RegExp][] = [
   ['*', call => call.star, /^COUNT$/],
-  ['DISTINCT', call => call.distinct, ofMost('GROUPING CORR COVAR_POP COVAR_SAMP MAX_BY MIN_BY')],
+  ['DISTINCT', call => call.distinct, ofMost('GROUPING MAX_BY MIN_BY')],
   [
     'IGNORE or RESPECT NULLS',
     call => call.nulls,

@@ -83,7 +83,12 @@ export const numberFunctions: FunctionTable = {
   ABS: named('abs', ['NUMBER'], sameAsFirst),
   BIT_COUNT: [
     signature(['INT64'], 'INT64', x => `CAST(bit_count(${x}) AS BIGINT)`),
-    named('gsql_bytes_bit_count', ['BYTES'], 'INT64'),
+    // DuckDB has no bits of no bytes.
+    signature(
+      ['BYTES'],
+      'INT64',
+      x => `(CASE WHEN octet_length(${x}) = 0 THEN 0 ELSE CAST(bit_count(CAST(${x} AS BIT)) AS BIGINT) END)`,
+    ),
   ],
   ACOS: ofFinite(x => `acos(${x})`),
   ACOSH: signature(

@@ -140,7 +140,6 @@ export const stringFunctions: FunctionTable = {
   CODE_POINTS_TO_STRING: codePoints('gsql_code_points_to_string', 'STRING'),
   CONCAT: concat,
   CONTAINS_SUBSTR: containsSubstring,
-  EDIT_DISTANCE: editDistance,
   FORMAT: format,
   FROM_BASE32: named('gsql_from_base32', ['STRING'], 'BYTES'),
   // With white space, and without the padding that DuckDB insists on.
@@ -162,13 +161,6 @@ export const stringFunctions: FunctionTable = {
   ),
   LENGTH: [characters, signature(['BYTES'], 'INT64', value => `octet_length(${value})`)],
   LOWER: [inCase('lower'), named('gsql_lower_bytes', ['BYTES'], 'BYTES')],
-  'NET.IP_FROM_STRING': named('gsql_ip_from_string', ['STRING'], 'BYTES'),
-  'NET.IP_NET_MASK': named('gsql_ip_net_mask', ['INT64', 'INT64'], 'BYTES'),
-  'NET.IP_TO_STRING': named('gsql_ip_to_string', ['BYTES'], 'STRING'),
-  'NET.IP_TRUNC': named('gsql_ip_trunc', ['BYTES', 'INT64'], 'BYTES'),
-  'NET.IPV4_FROM_INT64': named('gsql_ipv4_from_int64', ['INT64'], 'BYTES'),
-  'NET.IPV4_TO_INT64': named('gsql_ipv4_to_int64', ['BYTES'], 'INT64'),
-  'NET.SAFE_IP_FROM_STRING': named('gsql_safe_ip_from_string', ['STRING'], 'BYTES'),
   'NET.HOST': signature(['STRING'], 'STRING', hostOf),
   'NET.PUBLIC_SUFFIX': signature(['STRING'], 'STRING', url => `gsql_public_suffix(${hostOf(url)})`),
   'NET.REG_DOMAIN': signature(['STRING'], 'STRING', url => `gsql_reg_domain(${hostOf(url)})`),
@@ -189,7 +181,6 @@ export const stringFunctions: FunctionTable = {
     signature(['STRING'], 'BYTES', text => `gsql_sha512(encode(${text}))`),
     named('gsql_sha512', ['BYTES'], 'BYTES'),
   ],
-  SOUNDEX: named('gsql_soundex', ['STRING'], 'STRING'),
   SAFE_CONVERT_BYTES_TO_STRING: named('gsql_decode', ['BYTES'], 'STRING'),
   TO_BASE32: named('gsql_to_base32', ['BYTES'], 'STRING'),
   TO_BASE64: named('to_base64', ['BYTES'], 'STRING'),
@@ -254,19 +245,6 @@ function jsonTexts(json: string): string {
   const scalar = `COALESCE(json_type(j), '') NOT IN ('OBJECT', 'ARRAY', 'NULL')`
   const all = `list_prepend(${json}, json_extract(${json}, '$..*'))`
   return `list_transform(list_filter(${all}, lambda j: ${scalar}), lambda j: json_extract_string(j, '$'))`
-}
-
-/** DuckDB counts bytes, which for ASCII are characters. */
-function editDistance(site: CallSite): Typed {
-  const most = site.option('max_distance', 'INT64', '9223372036854775807')
-  return applyRule(
-    site,
-    signature(['STRING', 'STRING'], 'INT64', (one, other) => {
-      const ascii = `strlen(${one} || ${other}) = length(${one} || ${other})`
-      const distance = `CASE WHEN ${ascii} THEN levenshtein(${one}, ${other}) ELSE gsql_edit_distance(${one}, ${other}) END`
-      return `(CASE WHEN ${one} || ${other} IS NOT NULL THEN least(${distance}, ${most}) END)`
-    }),
-  )
 }
 
 /** DuckDB's digests are hexadecimal text. */

@@ -190,8 +190,8 @@ SELECT CASE WHEN status < 300 THEN '2xx' WHEN status < 400 THEN '3xx' WHEN statu
 SELECT CONCAT(CAST(DIV(status, 100) AS STRING), 'xx') AS class, COUNT(*) AS n FROM requests GROUP BY class HAVING class IS NOT NULL ORDER BY class;
 SELECT path, MAX(IF(method = 'GET', status, NULL)) AS g, SUM(CASE method WHEN 'POST' THEN 1 ELSE 0 END) AS p FROM requests GROUP BY path ORDER BY path;
 SELECT BIT_COUNT(id) AS b, BIT_AND(status) AS a FROM requests WHERE status IS NOT NULL GROUP BY b ORDER BY b;
-SELECT id, NORMALIZE(path, NFD) = path AS same, INITCAP(path) AS i, TRANSLATE(path, '/', '.') AS t, LPAD(CAST(id AS STRING), 4, '0') AS p, SOUNDEX(method) AS s, INSTR(path, '/', 1, 2) AS n, STRPOS(path, 'v1') AS v FROM requests ORDER BY id;
-SELECT id, NET.HOST(CONCAT('https://', IFNULL(country, 'x'), '.example.com', path)) AS h, NET.IP_TO_STRING(NET.IP_FROM_STRING('203.0.113.7')) AS ip, NET.IP_TRUNC(NET.IP_FROM_STRING('203.0.113.7'), 24) AS t FROM requests ORDER BY id LIMIT 2;
+SELECT id, NORMALIZE(path, NFD) = path AS same, INITCAP(path) AS i, TRANSLATE(path, '/', '.') AS t, LPAD(CAST(id AS STRING), 4, '0') AS p, INSTR(path, '/', 1, 2) AS n, STRPOS(path, 'v1') AS v FROM requests ORDER BY id;
+SELECT id, NET.HOST(CONCAT('https://', IFNULL(country, 'x'), '.example.com', path)) AS h FROM requests ORDER BY id LIMIT 2;
 SELECT s, COUNT(*) FROM (SELECT SUBSTR(path, 1, 5) AS s FROM requests) GROUP BY s ORDER BY 2 DESC, 1;
 SELECT id, method FROM requests ORDER BY method NULLS LAST, id DESC LIMIT 5 OFFSET 2;
 (SELECT 'a' AS k, COUNT(*) AS n FROM requests WHERE status = 200) UNION ALL (SELECT 'b', COUNT(*) FROM requests WHERE status != 200) ORDER BY k;
@@ -221,7 +221,7 @@ SELECT n, a[SAFE_OFFSET(n)] AS x, s[SAFE_ORDINAL(n)] AS y, (SELECT SUM(v) FROM U
 SELECT n, ARRAY(SELECT DISTINCT v FROM UNNEST(a) AS v ORDER BY v) AS d, ARRAY_CONCAT(a, [n]) AS c, ARRAY_REVERSE(s) AS r, (SELECT STRING_AGG(v, '' ORDER BY o DESC) FROM UNNEST(s) AS v WITH OFFSET AS o) AS j FROM arrays ORDER BY n;
 --- queries to 12 digits
 SELECT id, PERCENTILE_«CONT¦DISC»(ms, «0¦0.1¦0.5¦0.9¦1») OVER (PARTITION BY country) AS p FROM requests ORDER BY id;
-SELECT CORR(status, ms) AS c, COVAR_SAMP(id, status) AS v, VAR_POP(status) AS p, STDDEV_SAMP(bytes) AS s FROM requests WHERE ms < 1000;
+SELECT VAR_POP(status) AS p, STDDEV_SAMP(bytes) AS s FROM requests WHERE ms < 1000;
 SELECT SUM(d), AVG(d), MIN(d), MAX(e), STDDEV(e) FROM numerics WHERE n < 10;
 SELECT status, meaning, COUNT(r.id) AS n
 FROM UNNEST([200, 301, 404, 500]) AS status WITH OFFSET AS o
