@@ -119,10 +119,14 @@ function truncated(value: number, digits: number): number {
 /** No FLOAT64 has as many digits before its point. */
 const mostBefore = -308
 
-/** A FLOAT64 to so many digits, halves away from zero. Throws ValueError for one beyond all FLOAT64s. */
+/**
+ * A FLOAT64 to so many digits by its exact value in binary, halves away from zero: 2.675 is a little less, and gives 2.67.
+ * Throws ValueError for one beyond all FLOAT64s.
+ */
 function roundedFloat(value: number, digits: number): number {
   if (digits < mostBefore) return 0
   if (!Number.isFinite(value) || digits > 1_100) return value
+  if (digits >= 0 && digits <= 100 && Math.abs(value) < 1e21) return Number(value.toFixed(digits))
   const { whole, power } = binary(value)
   const tens = (count: number) => 10n ** BigInt(Math.max(count, 0))
   const result = Number(`${divided(whole * tens(digits), 2n ** BigInt(-power) * tens(-digits))}e${-digits}`)

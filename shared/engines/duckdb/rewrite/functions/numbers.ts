@@ -155,8 +155,8 @@ export const numberFunctions: FunctionTable = {
   RANGE_BUCKET: rangeBucket,
   ROUND: [
     ...whole('round'),
-    signature(['FLOAT64', 'INT64'], 'FLOAT64', roundedTo),
-    signature(['INT64', 'INT64'], 'FLOAT64', (x, digits) => roundedTo(`CAST(${x} AS DOUBLE)`, digits)),
+    named('gsql_round', ['FLOAT64', 'INT64'], 'FLOAT64'),
+    signature(['INT64', 'INT64'], 'FLOAT64', (x, digits) => `gsql_round(CAST(${x} AS DOUBLE), ${digits})`),
     signature(
       ['NUMERIC', 'INT64', 'STRING?'],
       'NUMERIC',
@@ -191,21 +191,6 @@ export const numberFunctions: FunctionTable = {
     ),
   ],
   ZEROIFNULL: signature(['NUMBER'], sameAsFirst, x => `COALESCE(${x}, 0)`),
-}
-
-/**
- * A FLOAT64 rounded to a number of digits by its exact binary value, as GoogleSQL does: 2.675 is a little less, and gives
- * 2.67. DuckDB's `round` first multiplies by a power of ten, which rounds; its `format` is exact, but takes a half to the
- * even digit. A half of the last digit is exact in binary where it is an odd multiple of a power of two.
- */
-function roundedTo(x: string, digits: string): string {
-  const place = `CAST(least(greatest(${digits}, -290), 300) AS INTEGER)`
-  const half = `abs((${x} * pow(2, least(${place}, 60) + 1)) % 2) = 1`
-  return (
-    `(CASE WHEN ${digits} NOT BETWEEN -290 AND 300 THEN gsql_round(${x}, ${digits}) WHEN ${digits} IS NULL THEN NULL ` +
-    `WHEN isfinite(${x}) IS NOT TRUE THEN ${x} WHEN abs(${x}) >= 1e15 AND ${place} < 0 THEN gsql_round(${x}, ${digits}) WHEN ${place} < 1 OR ${half} THEN round(${x}, ${place}) ` +
-    `WHEN abs(${x}) >= 1e15 THEN ${x} ELSE CAST(format('{:.{}f}', ${x}, greatest(${place}, 0)) AS DOUBLE) END)`
-  )
 }
 
 /** Both arguments as numbers of one type; inside an attempt they are computed before it. */
