@@ -46,6 +46,11 @@ test.each([
   ['SELECT id / (id - 1) FROM requests', 'Division by zero: SAFE_DIVIDE', 'id / (id'],
   ['SELECT 1 + MOD(id, 0) FROM requests', 'Division by zero: SAFE.MOD(a, b) gives NULL', 'MOD('],
   ['SELECT GENERATE_ARRAY(1, id, 0) FROM requests', 'its step is not 0', 'GENERATE'],
+  [
+    "SELECT GENERATE_DATE_ARRAY('2026-01-01', '2026-01-02', INTERVAL id - id DAY) FROM requests",
+    'its step is not 0',
+    'GENERATE',
+  ],
   ['SELECT DATE(2026, 2, 29)', 'A number or date is out of range: in DATE', 'DATE('],
   ['SELECT 9223372036854775807 + id FROM requests', 'out of range: in +', '9223'],
   ['SELECT SUM(9223372036854775807) FROM requests', 'out of range: in SUM', 'SUM('],

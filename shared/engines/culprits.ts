@@ -108,14 +108,14 @@ function divisions(query: Query): AnyNode[] {
   return [...descendants(query)].filter(
     node =>
       (node.kind === 'Binary' && node.operator === '/') ||
-      (node.kind === 'Call' && /^(DIV|MOD|GENERATE_ARRAY)$/.test(nameOf(node))),
+      (node.kind === 'Call' && /^(DIV|MOD|GENERATE_\w*ARRAY)$/.test(nameOf(node))),
   )
 }
 
 function divisionInstead(node: AnyNode): string {
   if (node.kind !== 'Call') return 'SAFE_DIVIDE(a, b) gives NULL'
   const name = nameOf(node)
-  return name === 'GENERATE_ARRAY' ? 'its step is not 0' : `SAFE.${name}(a, b) gives NULL`
+  return name.startsWith('GENERATE_') ? 'its step is not 0' : `SAFE.${name}(a, b) gives NULL`
 }
 
 /** As a message names a part of the query. */

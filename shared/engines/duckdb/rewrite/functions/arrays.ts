@@ -24,10 +24,6 @@ const end = (position: '1' | '-1') =>
     return `(${array})[${empty}]`
   })
 
-/** An INTERVAL that is an error where it is none. */
-const moving = (step: string) =>
-  `(CASE WHEN epoch(${step}) = 0 THEN to_days(CAST(${raise('Division by zero')} AS INTEGER)) ELSE ${step} END)`
-
 const series = (parameters: Signature['parameters'], kind: ElementKind, sql: Signature['sql']) =>
   signature(parameters, () => arrayOf({ kind }), sql)
 
@@ -43,6 +39,10 @@ const decimalSteps: Steps = (from, to, step = '1') => {
   const [way, each] = [`(${to} - ${from})`, `CAST(${step} AS DECIMAL(38,9))`]
   return `(CASE WHEN ${way} * sign(${each}) < 0 THEN -1 ELSE gsql_numeric_div(CAST(${way} AS DECIMAL(38,9)), ${each}) END)`
 }
+
+/** An INTERVAL that is an error where the query finds it zero, of which DuckDB makes no rows. */
+const stepOf = (step: string) =>
+  `(CASE WHEN ${step} = to_days(0) THEN to_microseconds(${raise('Division by zero')}) ELSE ${step} END)`
 
 /** A rule whose third argument, an INTERVAL, is of these parts. */
 function stepping(parts: RegExp, rule: Signature) {
@@ -87,8 +87,8 @@ export const arrayFunctions: FunctionTable = {
     series(
       ['DATE', 'DATE', 'INTERVAL?'],
       'DATE',
-      (from, to, step) =>
-        `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${step === undefined ? 'to_days(1)' : moving(step)}) AS DATE[])`,
+      (from, to, step = 'to_days(1)') =>
+        `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${stepOf(step)}) AS DATE[])`,
     ),
   ),
   GENERATE_TIMESTAMP_ARRAY: stepping(
@@ -96,7 +96,7 @@ export const arrayFunctions: FunctionTable = {
     series(
       ['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'],
       'TIMESTAMP',
-      (from, to, step) => `generate_series(${from}, ${to}, ${moving(step!)})`,
+      (from, to, step) => `generate_series(${from}, ${to}, ${stepOf(step)})`,
     ),
   ),
 }
