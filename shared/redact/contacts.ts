@@ -9,7 +9,6 @@ import {
   replacement,
   type Span,
   startOf,
-  wordEnd,
   wordStart,
 } from './personal-class.ts'
 

@@ -295,7 +295,7 @@ function recordAt(
     } else if (opening.test(character)) depth++
     else if (closing.test(character)) depth--
     at = Math.max(end, at + 1)
-  } while (--steps.left >= 0 && depth > 0 && at < limit)
+  } while (steps.take() && depth > 0 && at < limit)
   return holds ? [from, Math.min(at, text.length), sign === ':' ? (after ?? '') : ''] : null
 }
 
@@ -308,6 +308,7 @@ const nameSign = /\s{0,9}(?:=>|:|=)/y
 export const steps = {
   left: 0,
   allow: (length: number): void => void (steps.left = 4 * length + 256),
+  take: (): boolean => --steps.left >= 0,
 }
 
 /** One word in brackets: `token=<abc>`. */
