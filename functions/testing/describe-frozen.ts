@@ -46,7 +46,7 @@ export function describeFrozen(amounts: Amounts): void {
       folder = mkdtempSync(join(tmpdir(), 'frozen-'))
       symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
       const source = join(folder, 'dist')
-      await buildFunctions(source, { local: false })
+      await buildFunctions(source)
       const rows = [edgeRow('one', '2026-03-10T12:00:00Z', project, '/rest/v1/items')]
       const tables = { 'cloudflare.logs.prod': rows }
       service = await startService({ tables, env: { FROZEN_NOW: now }, bundle: source })

@@ -11,7 +11,7 @@ const bare = mkdtempSync(join(tmpdir(), 'bare-'))
 
 beforeAll(async () => {
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-  await buildFunctions(join(folder, 'dist'), { local: false })
+  await buildFunctions(join(folder, 'dist'))
   cpSync(join(folder, 'dist'), bare, { recursive: true })
 }, 60_000)
 afterAll(() => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   dist = join(folder, 'dist')
   const starting = missingEmulator() === null ? useEmulator() : null // beside the build, for the suite below
-  await buildFunctions(dist, { local: false })
+  await buildFunctions(dist)
   await starting
 }, 60_000)
 afterAll(() => rmSync(folder, { recursive: true }))

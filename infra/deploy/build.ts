@@ -68,25 +68,19 @@ export async function bundle(
   await build({ ...bundling, entryPoints: [entry], outfile, external, plugins: [versionAlone, ...plugins] })
 }
 
-/**
- * Bundles the functions.
- * @param local whether the adapters of a laptop are in it too, as the benchmark needs them
- * @returns bytes of the bundle
- */
-export async function buildFunctions(folder: string, { local }: { local: boolean }): Promise<number> {
+/** Bundles the functions. @returns bytes of the bundle */
+export async function buildFunctions(folder: string): Promise<number> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const outfile = join(folder, 'service.js')
   await bundle('functions/index.ts', outfile, {
-    external: [framework, ...(local ? ['@duckdb/node-api'] : [])],
-    plugins: [protocolApart, ...(local ? [] : [withoutLocal, trimGoogleClients])],
+    plugins: [protocolApart, withoutLocal, trimGoogleClients],
   })
   await bundle('node_modules/@modelcontextprotocol/server/dist/index.mjs', join(folder, 'mcp.js'))
   await bundle('infra/deploy/entry.ts', join(folder, 'index.cjs'))
   assertAscii(outfile)
   writePackage(folder)
-  if (!local)
-    execFileSync(process.execPath, ['index.cjs'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  execFileSync(process.execPath, ['index.cjs'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   return statSync(outfile).size
 }
 
@@ -122,7 +116,7 @@ function writePackage(folder: string): void {
 
 /** All of `dist/`. @param say gets a line for each part */
 export async function buildAll(say: (line: string) => void): Promise<void> {
-  const bytes = await buildFunctions('dist', { local: false })
+  const bytes = await buildFunctions('dist')
   say(`dist/service.js: ${(bytes / 1024).toFixed(0)} KB`)
   const page = await buildExplorer('dist/explorer')
   say(`dist/explorer: ${(page / 1024).toFixed(0)} KB gzipped`)

@@ -33,7 +33,7 @@ async function start(): Promise<void> {
   await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
   const grant = { name: 'local', endpoints: '*' as const, pins: {}, expiresAt: null }
   const { key } = await issueKey(services.store, { ...grant, rights: ['cache:bypass'] })
-  await buildFunctions('dist', { local: false })
+  await buildFunctions('dist')
   await buildExplorer('dist/explorer')
   const running = [
     await startBundle('query', env, log, { port }),

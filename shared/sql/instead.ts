@@ -79,7 +79,7 @@ export const characters = table(String.raw`
   % => the remainder is written MOD(a, b)
   \$ => a parameter is written @name
   ! => write NOT x, or x != y
-  [‘’“”„«»´] => a string has ' or " around it
+  [\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u00b4] => a string has ' or " around it
 `)
 
 /** The type of GoogleSQL for one of another dialect. */

@@ -26,7 +26,7 @@ export async function cold(site: Site): Promise<Measurement[]> {
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   const [bare, service] = [join(folder, 'bare'), join(folder, 'deployed')]
   await bundle('infra/bench/servers/bare.ts', join(bare, 'index.js'))
-  await buildFunctions(service, { local: false })
+  await buildFunctions(service)
   const cloud = await openDeployedSite(site)
   try {
     return await against(bare, cloud, service)
