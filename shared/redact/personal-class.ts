@@ -79,7 +79,6 @@ export function startOf(characters: string): string {
 
 /** Between words; an underscore joins none, as in `ip_203.0.113.7_hits`. */
 export const wordStart = startOf('A-Za-z0-9')
-const wordEnd = '(?![A-Za-z0-9])'
 
 /** Spaces in prose and in URLs; `gap` separates groups of digits. A plus before a digit is a blank only behind a group, and else begins a number. */
 export const space = String.raw`(?:\s|%20|\+|\\{1,8}t)`
