@@ -68,7 +68,8 @@ export async function withBigQuery<T>(
 
 /** Over logs that are there: saves the shipped endpoints and makes a key for them, which may have every call run the query. */
 export async function openSiteOver(folder: string, env: Site['env'], stop = async () => {}): Promise<Site> {
-  const services = await openServices(loadConfig(env))
+  // In this process, whose CPU time is counted.
+  const services = await openServices({ ...loadConfig(env), engineProcesses: 0 })
   const close = () => services.close().then(stop)
   await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
   const grant = {

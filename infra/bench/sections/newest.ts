@@ -55,7 +55,7 @@ type Rows = () => Promise<object[]>
 
 /** The endpoint's first page as a call runs it, and the query by hand, over the same files. */
 async function openBoth(site: Site, { folder, now, edge }: ManyLogs) {
-  const services = await openServices(loadConfig({ DATA_DIR: folder }))
+  const services = await openServices(loadConfig({ DATA_DIR: folder, ENGINE_PROCESSES: '0' }))
   const endpoint = await endpointNamed(site, 'logs.all')
   const statement = firstPage(services, endpoint, `project=${project}&iso_timestamp_end=${now}`)
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
