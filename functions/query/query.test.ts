@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { parse } from '../../shared/sql/parser.ts'
@@ -507,7 +507,7 @@ describe('HTTP', () => {
     const { body } = await problem(path, { method: 'POST', headers, body: '{"sql": canary-body' })
     expect(body).toMatchObject({ status: 400, code: 'invalid_request' })
     // A process of its own prints its lines in batches.
-    while (service.logged.length === before) await setTimeout(10)
+    while (service.logged.length === before) await sleep(10)
     expect(JSON.stringify([body, service.logged])).not.toContain('canary-body')
   })
 
@@ -563,7 +563,8 @@ describe('HTTP', () => {
     const answer = await service.fetch('/health', { key: null })
     expect(await answer.json()).toEqual({ status: 'ok', version })
     const id = answer.headers.get('x-request-id')
-    const line = service.logged.find(({ details }) => details['requestId'] === id)
-    expect(line?.details['serviceVersion']).toBe(version)
+    const line = () => service.logged.find(({ details }) => details['requestId'] === id)
+    while (!line()) await sleep(20) // a bundle's lines come through a pipe
+    expect(line()!.details['serviceVersion']).toBe(version)
   })
 })

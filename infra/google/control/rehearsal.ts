@@ -80,6 +80,8 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
   let key = ''
   return {
     project,
+    /** Settings with which the owner's programs reach the stand-ins. */
+    reach: ofOwner.env,
     /** cloudbuild.yaml, as the build's account. Throws Error where it fails. */
     build: () =>
       runBuild(project, {
