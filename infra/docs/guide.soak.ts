@@ -57,7 +57,13 @@ async function inShell(at: string, lines: string[]): Promise<string> {
   const { project } = rehearsal
   const home = `export INIT_CWD='${clone}' DATA_DIR='${clone}/.data'`
   const whole = `set -e\n${home}\n${settings}\n${script}`
-  const { status, output } = await project.run('sh', ['-c', whole], 'owner@example.com', clone, rehearsal.reach)
+  const { status, output } = await project.run(
+    'sh',
+    ['-c', whole],
+    'owner@example.com',
+    clone,
+    rehearsal.reach,
+  )
   const last = Number(
     output
       .match(/#(\d+)#/g)
