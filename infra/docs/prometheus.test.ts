@@ -132,7 +132,8 @@ testWithPrometheus(
     prometheus = spawn('prometheus', args, { cwd: folder, stdio: 'ignore' })
     const ask = async <T>(path: string) => {
       const response = await fetch(`http://${url}/api/v1/${path}`).catch(() => null)
-      return ((await response?.json()) as { data: T } | undefined)?.data
+      // Before its rules are read it answers 503 in plain text.
+      return response?.ok ? ((await response.json()) as { data: T }).data : undefined
     }
     const sums = () => ask<{ result: { value: [number, string] }[] }>('query?query=sum(edge_requests_5m)')
     while (!(await sums())?.result.length) await sleep(100)

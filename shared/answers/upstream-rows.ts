@@ -2,7 +2,7 @@
 import type { Endpoint } from '../endpoints/definition.ts'
 import { fromMicros } from '../endpoints/timestamps.ts'
 import type { Row, Value } from '../engines/engine.ts'
-import { fieldName } from '../engines/values.ts'
+import { mapScalars } from '../engines/values.ts'
 import { ApiError } from '../errors.ts'
 import { describeError, type Log } from '../log.ts'
 import { replacement } from '../redact/personal-class.ts'
@@ -68,20 +68,12 @@ function within({ name }: Endpoint, error: ApiError): ApiError {
  */
 export function rowsAsTable(columns: Column[], rows: Row[], redacted: boolean): Value {
   const element = { kind: 'STRUCT', fields: columns } as const
-  return rows.map(row => bound(element, row, redacted))
+  const bound = (type: SqlType, value: Value) => boundScalar(type, value, redacted)
+  return rows.map(row => mapScalars(element, row, bound))
 }
 
-function bound(type: SqlType, value: Value, redacted: boolean): Value {
-  if (value === null) return null
-  if (type.kind === 'ARRAY') return (value as Value[]).map(item => bound(type.element, item, redacted))
-  if (type.kind === 'STRUCT') {
-    const fields = type.fields.map((field, at) => {
-      const name = fieldName(field.name, at)
-      return [name, bound(field.type, (value as Row)[name] ?? null, redacted)] as const
-    })
-    return Object.fromEntries(fields)
-  }
-  if (type.kind === 'STRING' || type.kind === 'JSON') return value
+function boundScalar({ kind }: SqlType, value: Value, redacted: boolean): Value {
+  if (kind === 'STRING' || kind === 'JSON') return value
   if (redacted && typeof value === 'string' && value.includes(replacement)) return null
-  return type.kind === 'TIMESTAMP' ? fromMicros(BigInt(value as number | string)) : value
+  return kind === 'TIMESTAMP' ? fromMicros(BigInt(value as number | string)) : value
 }

@@ -74,8 +74,11 @@ export interface RunLimits {
   jobKey?: string
 }
 
-/** Of an engine that plans by itself; without a time limit, it has one of its own. */
+/** Of an engine that plans by itself. Without a time limit it is `describeMs`. */
 export type DescribeLimits = Partial<Pick<RunLimits, 'timeoutMs' | 'signal' | 'labels'>>
+
+/** Milliseconds for a dry run, which only plans. */
+export const describeMs = 30_000
 
 /** The endpoint's name, the id of the API key that the run is for, and labels of the endpoint and its caller. */
 export type RunLabels = { endpoint: string; key: string; [name: string]: string }

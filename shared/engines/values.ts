@@ -11,6 +11,22 @@ export function fieldName(name: string | null, at: number): string {
   return name ?? `_field_${at + 1}`
 }
 
+/** A value of a type with each scalar in it changed; NULL stays. A field that is not there is NULL. */
+export function mapScalars(
+  type: SqlType,
+  value: Value,
+  change: (type: SqlType, value: Value) => Value,
+): Value {
+  if (value === null) return null
+  if (type.kind === 'ARRAY') return (value as Value[]).map(item => mapScalars(type.element, item, change))
+  if (type.kind !== 'STRUCT') return change(type, value)
+  const fields = type.fields.map((field, at) => {
+    const name = fieldName(field.name, at)
+    return [name, mapScalars(field.type, (value as Row)[name] ?? null, change)] as const
+  })
+  return Object.fromEntries(fields)
+}
+
 /** A type as GoogleSQL writes it; `null` is that of a bare NULL. */
 export function typeName(type: SqlType | null): string {
   if (type === null) return 'NULL'

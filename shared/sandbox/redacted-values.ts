@@ -147,16 +147,12 @@ export function either(values: readonly Value[]): Value {
   return both ? { ...union(values), doubtful: true } : union(values)
 }
 
-/** The values of a row's columns by the keys of their names: a query may name thousands of columns. */
-const byKey = new WeakMap<Row, Map<string, Value[]>>()
+/** The columns of a row by the keys of their names: a query may name thousands of columns. */
+const byKey = new WeakMap<Row, ReadonlyMap<string | null, readonly Column[]>>()
 
-function columnsNamed(row: Row, key: string): readonly Value[] {
-  const known = byKey.get(row) ?? new Map<string, Value[]>()
-  if (!byKey.has(row)) {
-    byKey.set(row, known)
-    for (const { name, value } of row.columns)
-      if (name !== null) known.set(nameKey(name), [...(known.get(nameKey(name)) ?? []), value])
-  }
+function columnsNamed(row: Row, key: string): readonly Column[] {
+  const known = byKey.get(row) ?? Map.groupBy(row.columns, ({ name }) => name && nameKey(name))
+  byKey.set(row, known)
   return known.get(key) ?? []
 }
 
@@ -167,7 +163,7 @@ export function part(value: Value, name: string): Value {
   const origin = value.origin && `${value.origin}.${key}`
   const columns = value.row ? columnsNamed(value.row, key) : []
   if (columns.length > 0) {
-    const column = either(columns)
+    const column = either(columns.map(each => each.value))
     return origin ? { ...column, origin } : column
   }
   if (value.row) return value.row.rest ? part({ ...value.row.rest, origin: value.origin }, name) : value

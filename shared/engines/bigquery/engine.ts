@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Deadline } from '../deadline.ts'
 import {
+  describeMs,
   type Description,
   EngineError,
   type QueryEngine,
@@ -26,7 +27,6 @@ export interface BigQueryOptions extends ClientOptions, TableMapping {
 }
 
 const retries = 2
-const describeMs = 30_000
 /** No run is tried for so long after `quotaExceeded`, which does not pass in seconds. */
 const pauseMs = 120_000
 

@@ -5,6 +5,8 @@ import { SqlError } from '../../sql/error.ts'
 import type { Column, SqlType } from '../../sql/types.ts'
 import { Deadline } from '../deadline.ts'
 import {
+  type DescribeLimits,
+  describeMs,
   type Description,
   EngineError,
   type QueryEngine,
@@ -34,9 +36,6 @@ export interface DuckDbOptions {
   /** The current time of queries, as a Date or ISO text; by default the time at which a run starts. */
   now?: string | (() => Date | string)
 }
-
-/** Milliseconds for a dry run, which only plans. */
-const describeMs = 30_000
 
 /** Statements whose rewriting is kept: those of stored endpoints come again and again. */
 const keptRewritings = 200
@@ -115,8 +114,8 @@ class DuckDbEngine implements QueryEngine {
     }
   }
 
-  async describe(statement: Statement): Promise<Description> {
-    return this.withDeadline(statement, { timeoutMs: describeMs }, async deadline => {
+  async describe(statement: Statement, limits: DescribeLimits = {}): Promise<Description> {
+    return this.withDeadline(statement, { timeoutMs: describeMs, ...limits }, async deadline => {
       const rewritten = this.rewritten(statement)
       const { sql, columns, tables } = rewritten
       const rollups = rollupsIn(statement, rewritten)

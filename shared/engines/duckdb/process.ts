@@ -18,7 +18,7 @@ export interface ProcessOptions {
   logsFolder: string
   /** Holds the schemas of the tables. */
   tablesFolder: string
-  /** That DuckDB takes for its rows, by its own count. */
+  /** That one query may take. */
   memoryBytes: number
 }
 
@@ -30,7 +30,7 @@ export type Call =
       limits: Omit<RunLimits, 'onBytes' | 'signal' | 'texts'>
       now: string
     }
-  | { name: 'describe'; statement: Statement }
+  | { name: 'describe'; statement: Statement; limits: Pick<RunLimits, 'timeoutMs'> }
   | { name: 'has' | 'create' | 'remove'; rollup: Rollup }
 
 /** For each call any number of `bytes`, `rows` of a run, and one of the others at the end. */
@@ -75,7 +75,7 @@ async function run({ statement, limits, now: time }: Extract<Call, { name: 'run'
 
 function answer(call: Call): Promise<Extract<Reply, { done: unknown }>['done']> {
   if (call.name === 'run') return run(call)
-  if (call.name === 'describe') return engine.describe(call.statement)
+  if (call.name === 'describe') return engine.describe(call.statement, call.limits)
   return engine.rollups[call.name](call.rollup)
 }
 

@@ -10,6 +10,7 @@ import { SqlError } from '../../sql/error.ts'
 import { Deadline } from '../deadline.ts'
 import {
   type DescribeLimits,
+  describeMs,
   type Description,
   EngineError,
   type QueryEngine,
@@ -24,9 +25,7 @@ import { Turns } from '../turns.ts'
 import type { Call, ProcessOptions, Reply } from './process.ts'
 import { readTableSchemas } from './tables.ts'
 
-export interface ProcessesOptions extends Omit<ProcessOptions, 'memoryBytes'> {
-  /** That one query may take. */
-  memoryBytes: number
+export interface ProcessesOptions extends ProcessOptions {
   /** Queries that run at a time. */
   atOnce: number
   /** The current time of queries, as ISO text; by default the time at which a run starts. */
@@ -41,8 +40,6 @@ const lookMs = process.platform === 'linux' ? 50 : 500
 const spareAfterMs = 100
 /** For an interruption to take effect, before the process is killed. */
 const graceMs = 300
-/** For a call that has no limit of its own. */
-const describeMs = 30_000
 /** A run is lost with its process where that crashes, or somebody kills it. */
 const mostLosses = 3
 
@@ -67,7 +64,7 @@ class EngineProcesses implements QueryEngine {
     this.options = options
     this.turns = new Turns(options.atOnce, { repeatable: true })
     const keep = (name: 'has' | 'create' | 'remove') => (rollup: Rollup) =>
-      this.ask({ name, rollup }, { timeoutMs: describeMs }) as Promise<never>
+      this.ask({ name, rollup }, { timeoutMs: Infinity }) as Promise<never> // the engine limits it
     this.rollups = { has: keep('has'), create: keep('create'), remove: keep('remove') }
   }
 
@@ -79,8 +76,9 @@ class EngineProcesses implements QueryEngine {
   }
 
   describe(statement: Statement, limits: DescribeLimits = {}): Promise<Description> {
-    const call: Call = { name: 'describe', statement }
-    return this.ask(call, { timeoutMs: describeMs, ...limits }, limits.labels?.key) as Promise<Description>
+    const { timeoutMs = describeMs } = limits
+    const call: Call = { name: 'describe', statement, limits: { timeoutMs } }
+    return this.ask(call, { ...limits, timeoutMs }, limits.labels?.key) as Promise<Description>
   }
 
   async close(): Promise<void> {
