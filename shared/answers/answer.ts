@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
-import type { Result, Row } from '../engines/engine.ts'
+import type { Result, Row, RowsText } from '../engines/engine.ts'
 import { fieldName } from '../engines/values.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { PageMarks } from '../pages/page.ts'
@@ -126,7 +126,7 @@ export function finish(
   page?: PageMarks,
   names?: ReadonlyMap<string, NameKind>,
 ): Answer {
-  const { rows, truncated } = result
+  const { text, truncated } = result
   const columns = result.columns.map(column => column.name)
   const times = result.columns.flatMap(({ name, type }) => timesIn(name, type))
   const known = {
@@ -136,9 +136,16 @@ export function finish(
     ...(times.length > 0 ? { times } : {}),
     ...(page ? { page } : {}),
   }
+  if (text && sendsRowsAsRead(endpoint, redacted)) return enclose(endpoint, text, known)
+  const rows = text ? (JSON.parse(text.json) as Row[]) : result.rows
   const shown = redacted ? redactRows(rows, names) : rows
   const sent = endpoint.jsonAsText ? rowsWithJsonText({ rows: shown, columns: result.columns }) : shown
-  return enclose(endpoint, sent, known)
+  return enclose(endpoint, textOf(sent), known)
+}
+
+/** Whether an answer has the rows as the engine gives them, so that their text will do. */
+export function sendsRowsAsRead({ jsonAsText }: Endpoint, redacted: boolean): boolean {
+  return !redacted && !jsonAsText
 }
 
 /** Lists have no place of their own in a path. */
@@ -155,14 +162,18 @@ export async function redactAnswer(
   names?: ReadonlyMap<string, NameKind>,
 ): Promise<Answer> {
   const result = await clear.rows()
-  return enclose(endpoint, redactRows(result, names), { ...clear.summary, redacted: true })
+  return enclose(endpoint, textOf(redactRows(result, names)), { ...clear.summary, redacted: true })
 }
 
-function enclose(endpoint: Endpoint, rows: Row[], known: Omit<Summary, 'rows'>): Answer {
+function textOf(rows: Row[]): RowsText {
+  return { json: JSON.stringify(rows), count: rows.length }
+}
+
+function enclose(endpoint: Endpoint, { json, count }: RowsText, known: Omit<Summary, 'rows'>): Answer {
   const { truncated, redacted, page } = known
-  const own = { endpoint: endpoint.name, version: endpoint.version, rows: rows.length, truncated, redacted }
+  const own = { endpoint: endpoint.name, version: endpoint.version, rows: count, truncated, redacted }
   const marks = Object.entries(page ?? {}).filter(([, mark]) => mark !== null)
   const meta = { ...own, ...Object.fromEntries(marks) }
-  const json = Buffer.from(JSON.stringify({ result: rows, meta }))
-  return Answer.fromJson({ ...known, rows: rows.length }, json)
+  const body = Buffer.from(`{"result":${json},"meta":${JSON.stringify(meta)}}`)
+  return Answer.fromJson({ ...known, rows: count }, body)
 }

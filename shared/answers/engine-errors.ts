@@ -15,7 +15,7 @@ import type { AssertWithin } from '../sandbox/verdict.ts'
 
 export interface RunOptions extends Pick<
   RunLimits,
-  'maxBytes' | 'noCache' | 'onBytes' | 'signal' | 'labels' | 'jobKey'
+  'asText' | 'maxBytes' | 'noCache' | 'onBytes' | 'signal' | 'labels' | 'jobKey'
 > {
   /** The check of a statement that holds a caller's own SQL, before it runs. */
   assertWithin?: AssertWithin

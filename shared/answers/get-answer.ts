@@ -10,7 +10,7 @@ import type { Allowance } from '../keys/limits.ts'
 import type { Log } from '../log.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
-import { type Answer, finish, redactAnswer } from './answer.ts'
+import { type Answer, finish, redactAnswer, sendsRowsAsRead } from './answer.ts'
 import { blame } from './blame.ts'
 import { estimateOver, runFirstReadable, runQuery, type RunOptions } from './engine-errors.ts'
 import type { BytesInFlight } from './in-flight.ts'
@@ -157,6 +157,7 @@ async function runEngine(
     ...own,
     labels,
     noCache: bypass,
+    asText: !page && sendsRowsAsRead(endpoint, redacted),
     ...(sql === null ? {} : { assertWithin }),
     ...(allowance ? { maxBytes: allowance.left } : {}),
   }

@@ -47,11 +47,12 @@ export async function runNewestFirst(
       binding.name === newestFirst.start ? { ...binding, value: start } : binding,
     )
     const result = await readings.run({ ...statement, bindings })
-    if (step === last || result.truncated || result.rows.length >= wanted) {
+    const found = result.text?.count ?? result.rows.length
+    if (step === last || result.truncated || found >= wanted) {
       steps.set(key, step)
       return result
     }
-    step = Math.min(last, stepAfter(newestFirst.steps, step, result.rows.length / wanted))
+    step = Math.min(last, stepAfter(newestFirst.steps, step, found / wanted))
   }
 }
 

@@ -55,8 +55,8 @@ export interface RunLimits {
    * EngineError that it throws ends the run.
    */
   onBytes?: (bytes: number) => void
-  /** Gets the rows as JSON text, in place of the result. */
-  texts?: string[]
+  /** Rows come as JSON text (`Result.text`) in place of objects: whoever only passes them on need not read them. */
+  asText?: boolean
   /** The most bytes the engine may scan (billed bytes on BigQuery); absent = no limit for this run. */
   maxBytes?: number
   /** Whether a result that the engine itself has kept will not do. */
@@ -86,7 +86,15 @@ export type RunLabels = { endpoint: string; key: string; [name: string]: string 
 export interface Result {
   columns: Column[]
   rows: Row[]
+  /** Where the limits ask for text, in place of rows. */
+  text?: RowsText
   truncated: boolean
+}
+
+/** Rows as the text of a JSON array, and their number. */
+export interface RowsText {
+  json: string
+  count: number
 }
 
 /** What the engine says of a run; `null` for what it does not say. */

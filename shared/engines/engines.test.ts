@@ -164,6 +164,19 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
       expect(result).toMatchObject({ truncated: true, rows: { length: 2 } })
     })
 
+    test('come as the text of their JSON where the limits ask for it', async () => {
+      const sql = `SELECT n, 'ä"' AS a, [STRUCT(n AS b)] AS list FROM UNNEST([1, 2, 3]) AS n ORDER BY n`
+      const [asRows, asText] = await Promise.all(
+        [false, true].map(asText => engine().run({ sql, bindings: [] }, { ...plenty, maxRows: 2, asText })),
+      )
+      expect(asText).toMatchObject({
+        truncated: true,
+        rows: [],
+        text: { json: JSON.stringify(asRows!.rows), count: 2 },
+      })
+      expect(asRows!.rows).toHaveLength(2)
+    })
+
     test('for which there is no room end the run with the error of the one that counts', async () => {
       const full = new EngineError('overloaded', 'no room')
       const onBytes = () => {

@@ -1,13 +1,15 @@
-import { EngineError, type Row, type RunLimits } from './engine.ts'
+import { EngineError, type Result, type Row, type RunLimits } from './engine.ts'
 
-type Limits = Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes' | 'texts'>
+type Limits = Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes' | 'asText'>
 
 /** The rows of one result as they are read, within the limits of the run. */
 export class ResultRows {
   readonly rows: Row[] = []
-  private count = 0
+  private readonly texts: string[] = []
+  /** How many rows there are so far. */
+  count = 0
   /** Whether there were more rows than the limit. */
-  truncated = false
+  private truncated = false
   private readonly limits: Limits
   private bytes = 0
   /** Bytes that `onBytes` has got. */
@@ -30,7 +32,7 @@ export class ResultRows {
    * @throws EngineError `result_too_large`, and what `onBytes` throws
    */
   add(row: Row): void {
-    const { maxRows, maxResultBytes = Infinity, onBytes, texts } = this.limits
+    const { maxRows, maxResultBytes = Infinity, onBytes, asText } = this.limits
     if (this.count === maxRows) {
       this.truncated = true
       return
@@ -46,16 +48,23 @@ export class ResultRows {
       )
     onBytes?.(bytes)
     this.counted += bytes
-    if (texts) texts.push(text)
+    if (asText) this.texts.push(text)
     else this.rows.push(row)
+  }
+
+  /** The rows as the limits want them. */
+  get result(): Pick<Result, 'rows' | 'text' | 'truncated'> {
+    const { rows, texts, count, truncated } = this
+    const text = { json: `[${texts.join(',')}]`, count }
+    return { rows, truncated, ...(this.limits.asText ? { text } : {}) }
   }
 
   /** Takes the rows back: the run failed, and may be repeated. */
   discard(): void {
-    const { onBytes, texts = this.rows } = this.limits
-    onBytes?.(-this.counted)
+    this.limits.onBytes?.(-this.counted)
     this.counted = 0
     this.count = 0
-    texts.length = 0
+    this.rows.length = 0
+    this.texts.length = 0
   }
 }

@@ -60,10 +60,7 @@ export function splitRows(endpoint: Endpoint, sets: ParameterSet[], result: Resu
     if (!own) throw new EngineError('misconfigured', 'The batch query has a row that belongs to no set')
     own.add(Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null])))
   }
-  return sets.map(set => {
-    const own = rows.get(keyOfSet(set))!
-    return { columns, rows: own.rows, truncated: own.truncated }
-  })
+  return sets.map(set => ({ columns, ...rows.get(keyOfSet(set))!.result }))
 }
 
 function keyOfSet(set: ParameterSet): string {

@@ -64,7 +64,7 @@ describeStores('warming', adapter => {
         const result = await run(statement, limits)
         const rows = new ResultRows(limits)
         for (const row of result.rows) for (let n = times(row['of'] as string); n > 0; n--) rows.add(row)
-        return { ...result, rows: rows.rows, truncated: rows.truncated }
+        return { ...result, ...rows.result }
       }
     }
 

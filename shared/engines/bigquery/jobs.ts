@@ -130,20 +130,20 @@ export class JobRun {
     const found = new ResultRows(limits)
     const wanted = Math.min(total, limits.maxRows)
     let pageToken: string | undefined
-    for (let most = firstPageRows; found.rows.length < wanted; most = Infinity) {
+    for (let most = firstPageRows; found.count < wanted; most = Infinity) {
       const maxResults = Math.min(found.room, most)
       pageToken = await pageReads.with(limits.labels?.key ?? '', this.deadline, async () => {
         const page = await this.page(maxResults, pageToken)
         for (const cells of page.rows ?? []) found.add(row(cells))
         return page.pageToken
       })
-      if (!pageToken && found.rows.length < wanted) throw new UnreadableReply('rows are missing')
+      if (!pageToken && found.count < wanted) throw new UnreadableReply('rows are missing')
     }
     const cost = {
       ...this.cost,
       slotMs: await Promise.race([slotMs, pause(statisticsMs, null, { ref: false })]),
     }
-    return { columns, rows: found.rows, truncated: total > limits.maxRows, ...cost }
+    return { columns, ...found.result, truncated: total > limits.maxRows, ...cost }
   }
 
   /** `jobs.get` alone has it. `null` where it does not answer: the rows are worth more. */

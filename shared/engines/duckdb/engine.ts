@@ -274,7 +274,7 @@ async function fetchRows(
     // An interrupted result may end early as if it were complete.
     deadline.check()
     const told = { bytes: null, slotMs: null, jobId: null }
-    return { columns, rows: found.rows, truncated: found.truncated, ...told }
+    return { columns, ...found.result, ...told }
   } catch (error) {
     found.discard()
     throw error

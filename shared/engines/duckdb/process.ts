@@ -27,18 +27,16 @@ export type Call =
   | {
       name: 'run'
       statement: Statement
-      limits: Omit<RunLimits, 'onBytes' | 'signal' | 'texts'>
+      limits: Omit<RunLimits, 'onBytes' | 'signal' | 'asText'>
       now: string
     }
   | { name: 'describe'; statement: Statement; limits: Pick<RunLimits, 'timeoutMs'> }
   | { name: 'has' | 'create' | 'remove'; rollup: Rollup }
 
-/** For each call any number of `bytes`, `rows` of a run, and one of the others at the end. */
+/** For each call any number of `bytes`, and one of the others at the end. A result has its rows as text. */
 export type Reply =
   | { bytes: number }
-  /** As JSON text. */
-  | { rows: string }
-  | { done: Omit<RunResult, 'rows'> | Description | boolean | void }
+  | { done: RunResult | Description | boolean | void }
   | { failed: Pick<EngineError, 'reason' | 'message' | 'place' | 'bytes'> & { ofSql: boolean } }
 
 /** Of JSON text, between two messages. */
@@ -61,15 +59,8 @@ async function run({ statement, limits, now: time }: Extract<Call, { name: 'run'
     send({ bytes: counted })
     counted = 0
   }
-  const texts: string[] = []
-  const { rows: _, ...done } = await engine.run(statement, {
-    ...limits,
-    onBytes,
-    texts,
-    signal: stopping.signal,
-  })
+  const done = await engine.run(statement, { ...limits, onBytes, asText: true, signal: stopping.signal })
   send({ bytes: counted })
-  send({ rows: `[${texts.join(',')}]` })
   return done
 }
 

@@ -68,11 +68,12 @@ class EngineProcesses implements QueryEngine {
     this.rollups = { has: keep('has'), create: keep('create'), remove: keep('remove') }
   }
 
-  run(statement: Statement, limits: RunLimits): Promise<RunResult> {
+  async run(statement: Statement, limits: RunLimits): Promise<RunResult> {
     const now = this.options.now ?? new Date().toISOString()
-    const { onBytes: _, signal: __, ...sent } = limits
+    const { onBytes: _, signal: __, asText, ...sent } = limits
     const call: Call = { name: 'run', statement, limits: sent, now }
-    return this.ask(call, limits, limits.labels?.key) as Promise<RunResult>
+    const { text, ...result } = (await this.ask(call, limits, limits.labels?.key)) as RunResult
+    return asText ? { ...result, text: text! } : { ...result, rows: JSON.parse(text!.json) as Row[] }
   }
 
   describe(statement: Statement, limits: DescribeLimits = {}): Promise<Description> {
@@ -155,7 +156,6 @@ interface Asked {
   resolve: (result: unknown) => void
   reject: (error: unknown) => void
   onBytes: (bytes: number) => void
-  rows: Row[]
 }
 
 /** Answers one call at a time. */
@@ -193,7 +193,7 @@ class EngineProcess {
       given += bytes
       onBytes?.(bytes)
     }
-    this.asked = { resolve, reject, onBytes: count, rows: [] }
+    this.asked = { resolve, reject, onBytes: count }
     this.child.ref()
     this.child.channel?.ref()
     const looking = setInterval(() => this.look(), lookMs)
@@ -235,10 +235,7 @@ class EngineProcess {
     const { asked } = this
     if (!asked) return
     if ('bytes' in reply) this.count(asked, reply.bytes)
-    else if ('rows' in reply) asked.rows = JSON.parse(reply.rows) as Row[]
     else if ('failed' in reply) asked.reject(errorOf(reply))
-    else if (typeof reply.done === 'object' && 'truncated' in reply.done)
-      asked.resolve({ ...reply.done, rows: asked.rows })
     else asked.resolve(reply.done)
   }
 
