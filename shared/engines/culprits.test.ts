@@ -67,6 +67,8 @@ test.each([
     "'Europe/",
   ],
   ['SELECT id, CAST(path AS INT64) FROM requests', 'cannot be converted', 'CAST('],
+  ['SELECT id, TIMESTAMP(path) FROM requests', 'SAFE.TIMESTAMP gives NULL', 'TIMESTAMP('],
+  ['SELECT id, FROM_BASE64(path) FROM requests', 'SAFE.FROM_BASE64 gives NULL', 'FROM_BASE64('],
   [
     "SELECT id FROM requests WHERE ts > 'yesterday'",
     "a time is written '2026-01-31 12:00:00'",
@@ -102,8 +104,13 @@ test.each([
 })
 
 test('an error that two parts can have caused has no place', async () => {
-  const [message, text] = await errorOf('SELECT 1 / (id - 1), 2 / (id - 1) FROM requests')
-  expect([message, text]).toEqual(['Division by zero', null])
+  const both = ['SELECT 1 / (id - 1), 2 / (id - 1)', 'SELECT CAST(path AS INT64), TIMESTAMP(path)']
+  const errors = await Promise.all(both.map(sql => errorOf(`${sql} FROM requests`)))
+  const converted = 'A value cannot be converted to the type asked for'
+  expect(errors).toEqual([
+    ['Division by zero', null],
+    [converted, null],
+  ])
 })
 
 test('a value out of range that two parts can have caused names both', async () => {

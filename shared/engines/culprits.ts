@@ -133,6 +133,7 @@ function outOfRange(query: Query): AnyNode[] {
     node =>
       (node.kind === 'Binary' && /^([-+*/]|<<)$/.test(node.operator)) ||
       (node.kind === 'Unary' && node.operator === '-' && node.operand.kind !== 'Literal') ||
+      (node.kind === 'IntervalLiteral' && node.value.kind !== 'Literal') ||
       (node.kind === 'Call' && limitedFunctions.test(nameOf(node))),
   )
   return [...nodes, ...conversions(query).filter(({ kind }) => kind === 'Cast')]
@@ -199,12 +200,16 @@ function indexes(query: Query): AnyNode[] {
   return [...descendants(query)].filter(node => node.kind === 'Subscript' && !node.mode?.startsWith('SAFE'))
 }
 
-/** Casts of anything but parameters, whose values are checked before, and texts that are no date where one is compared. */
+/**
+ * Casts and functions that read a text, of anything but parameters, whose values are checked before, and texts that are no date where
+ * one is compared.
+ */
 function conversions(query: Query): AnyNode[] {
   const nodes = [...descendants(query)]
-  const casts = nodes.filter(
-    node => node.kind === 'Cast' && !node.safe && node.operand.kind !== 'ParameterReference',
-  )
+  const casts = nodes.filter(node => {
+    const [read] = node.kind === 'Cast' && !node.safe ? [node.operand] : argumentsRead(node)
+    return read !== undefined && read.kind !== 'ParameterReference'
+  })
   const texts = nodes.flatMap(node => {
     if (node.kind === 'TypedLiteral') return isDate(node.value.value) ? [] : [node]
     const operands = comparedBy(node)
@@ -215,11 +220,19 @@ function conversions(query: Query): AnyNode[] {
   return [...casts, ...texts]
 }
 
-function conversionInstead({ kind }: AnyNode): string {
-  return kind === 'Cast' ? 'SAFE_CAST gives NULL' : "a time is written '2026-01-31 12:00:00'"
+function conversionInstead(node: AnyNode): string {
+  if (node.kind === 'Call') return `SAFE.${nameOf(node)} gives NULL`
+  return node.kind === 'Cast' ? 'SAFE_CAST gives NULL' : "a time is written '2026-01-31 12:00:00'"
 }
 
 const conversionCalls = ['DATE', 'DATETIME', 'TIME', 'TIMESTAMP']
+
+/** Of a function that reads a text which the query does not hold. */
+function argumentsRead(node: AnyNode): AnyNode[] {
+  if (node.kind !== 'Call' || !/^(DATE|DATETIME|TIME|TIMESTAMP|FROM_BASE(32|64))$/.test(nameOf(node)))
+    return []
+  return node.arguments.filter(({ kind }) => kind !== 'Literal')
+}
 
 function comparedBy(node: AnyNode): AnyNode[] {
   if (node.kind === 'Binary')
