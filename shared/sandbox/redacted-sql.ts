@@ -4,7 +4,7 @@
  * `shared/sandbox/README.md`, "Redacted answers", has the language; what is not in it is refused.
  */
 import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
-import { matchedNames, nameOfColumn, sameName } from '../sql/columns.ts'
+import { matchedNames, nameOfColumn } from '../sql/columns.ts'
 import { inReadingOrder, nameKey, readsItself } from '../sql/relations.ts'
 import type * as ast from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
@@ -191,9 +191,8 @@ class Judge {
       const rest = of.row ? of.row.rest : part(of, '')
       if (rest) rests.push(rest)
       const replaced = item.replace.map(each => this.column(each))
-      const left = [...item.except.map(({ name }) => name), ...replaced.map(({ name }) => name)]
-      const isLeft = (name: string | null) => left.some(other => other !== null && sameName(name, other))
-      const kept = of.row?.columns.filter(({ name }) => !isLeft(name))
+      const left = new Set([...item.except, ...replaced].map(({ name }) => name && nameKey(name)))
+      const kept = of.row?.columns.filter(({ name }) => name === null || !left.has(nameKey(name)))
       return [...(kept ?? []), ...replaced]
     })
     return { columns, rest: rests.length > 0 ? either(rests) : null }
@@ -736,8 +735,9 @@ function pairs({ byName }: ast.SetOperation, left: Row['columns'], right: Row['c
     return left.map(({ name }, at) => ({ name, both: [left, right].flatMap(side => side[at]?.value ?? []) }))
   const names = [left, right].map(columns => columns.flatMap(({ name }) => name ?? []))
   const matched = matchedNames(byName, names[0]!, names[1]!)
+  const columns = Map.groupBy([...left, ...right], ({ name }) => name && nameKey(name))
   return ('problem' in matched ? names.flat() : matched).map(name => {
-    const all = [...left, ...right].filter(each => sameName(each.name, name))
+    const all = columns.get(nameKey(name)) ?? []
     return { name, both: [...all.map(({ value }) => value), ...(all.length < 2 ? [nullValue] : [])] }
   })
 }

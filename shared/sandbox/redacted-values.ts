@@ -178,10 +178,20 @@ export function part(value: Value, name: string): Value {
   }
 }
 
+/** By scope and name: a query may name one column thousands of times. */
+const byScope = new WeakMap<Scope, Map<string, Value | null>>()
+
 /** `null` where no row in sight has it. GoogleSQL takes the range variable before a column of its name. */
 export function resolve(name: string, scope: Scope | null): Value | null {
   if (!scope) return null
   const key = nameKey(name)
+  const names = byScope.get(scope) ?? new Map<string, Value | null>()
+  byScope.set(scope, names)
+  if (!names.has(key)) names.set(key, found(name, key, scope))
+  return names.get(key)!
+}
+
+function found(name: string, key: string, scope: Scope): Value | null {
   const rows = scope.sources.filter(source => source.name === key).map(({ value }) => value)
   const among = rows.length > 0 ? scope.sources.filter(source => source.name === null) : scope.sources
   const hasColumn = ({ value }: Source) => value.row && columnsNamed(value.row, key).length > 0

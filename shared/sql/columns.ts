@@ -26,7 +26,7 @@ export function keysOfPivot<Column extends { name: string | null }>(
 ): Column[] {
   const paths = [...aggregates, by].flatMap(node => [...descendants(node)].filter(isPath))
   const read = paths.map(path => columnOfPath(path, nameOfTable(of)))
-  return columns.filter(({ name }) => name === null || !read.some(other => sameName(other, name)))
+  return withoutNames(columns, read)
 }
 
 /** Of `columns`, those that UNPIVOT passes on: the ones that are in no group. */
@@ -35,7 +35,12 @@ export function keysOfUnpivot<Column extends { name: string | null }>(
   columns: Column[],
 ): Column[] {
   const turned = groups.flatMap(group => group.columns.map(path => columnOfPath(path, nameOfTable(of))))
-  return columns.filter(({ name }) => name === null || !turned.some(other => sameName(other, name)))
+  return withoutNames(columns, turned)
+}
+
+function withoutNames<Column extends { name: string | null }>(columns: Column[], names: string[]): Column[] {
+  const keys = new Set(names.map(nameKey))
+  return columns.filter(({ name }) => name === null || !keys.has(nameKey(name)))
 }
 
 function isPath(node: { kind: string }): node is Path {
@@ -125,14 +130,14 @@ export function matchedNames(
   left: string[],
   right: string[],
 ): string[] | { problem: string } {
-  const common = left.filter(name => includes(right, name))
+  const common = shared(left, right)
   const wanted = on.map(({ name }) => name)
   if (mode === 'STRICT') {
     for (const [one, other, which] of [
       [left, right, 'second'],
       [right, left, 'first'],
     ] as const) {
-      const missing = one.find(name => !includes(other, name))
+      const [missing] = unshared(one, other)
       if (missing !== undefined)
         return {
           problem: `BY NAME needs the same columns on both sides: the ${which} query has no ${missing}`,
@@ -141,8 +146,8 @@ export function matchedNames(
   }
   if (on.length > 0) {
     const offered = { STRICT: left, INNER: common, LEFT: left, FULL: [...left, ...right] }[mode]
-    const missing = wanted.find(name => !includes(offered, name))
-    const unwanted = mode === 'STRICT' ? left.find(name => !includes(wanted, name)) : undefined
+    const [missing] = unshared(wanted, offered)
+    const [unwanted] = mode === 'STRICT' ? unshared(left, wanted) : []
     if (missing !== undefined) return { problem: `the columns of BY NAME ON are not there: ${missing}` }
     if (unwanted !== undefined)
       return {
@@ -152,10 +157,17 @@ export function matchedNames(
   }
   if ((mode === 'INNER' || mode === 'LEFT') && common.length === 0)
     return { problem: 'the queries of this set operation have no column name in common' }
-  if (mode === 'FULL') return [...left, ...right.filter(name => !includes(left, name))]
+  if (mode === 'FULL') return [...left, ...unshared(right, left)]
   return mode === 'INNER' ? common : left
 }
 
-function includes(names: readonly string[], name: string): boolean {
-  return names.some(other => sameName(other, name))
+/** Those names of `names` that `others` has. */
+function shared(names: string[], others: string[]): string[] {
+  const keys = new Set(others.map(nameKey))
+  return names.filter(name => keys.has(nameKey(name)))
+}
+
+function unshared(names: string[], others: string[]): string[] {
+  const keys = new Set(others.map(nameKey))
+  return names.filter(name => !keys.has(nameKey(name)))
 }

@@ -95,10 +95,22 @@ export class Cursor {
     return close < 0 ? this.tokens.at(-1)! : this.tokens[close + 1]!
   }
 
-  protected list<Item>(item: () => Item): Item[] {
+  protected list<Item>(item: () => Item, atEnd = () => false): Item[] {
     const items = [item()]
-    while (this.takeSymbol(',')) items.push(item())
+    while (this.takeSymbol(',') && !atEnd()) items.push(item())
     return items
+  }
+
+  /** A list of columns or fields: their names are compared with those of others. */
+  protected columns<Item>(column: () => Item, atEnd?: () => boolean): Item[] {
+    let count = 0
+    return this.list(() => {
+      if (++count > this.limits.columns)
+        throw this.refusal(
+          `a list has over ${this.limits.columns} columns: name fewer, or fields of a record`,
+        )
+      return column()
+    }, atEnd)
   }
 
   protected parenthesized<Content>(content: () => Content): Content {
@@ -150,7 +162,7 @@ export class Cursor {
   protected checkLinks(links: number): void {
     if (links > this.limits.links)
       throw this.refusal(
-        `a chain of operators has over ${this.limits.links} links: write IN (...) for many OR, or split it by parentheses or WITH`,
+        `a chain of operators, joins or names of WITH has over ${this.limits.links} links: write IN (...) for many OR, or split it by parentheses or WITH`,
       )
   }
 

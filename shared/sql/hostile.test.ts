@@ -39,7 +39,7 @@ const times = (text: string, count: number) => text.repeat(count)
 const chain = (part: string, link: string, links: number) => part + times(link + part, links)
 
 describe('a limit is reached, and one more is refused', () => {
-  const { bytes, tokens, nesting, links, selects, ctes } = defaultLimits
+  const { bytes, tokens, nesting, links, selects, ctes, columns } = defaultLimits
   const parentheses = (count: number) => `select ${times('(', count)}1${times(')', count)}`
   const unions = (count: number) =>
     times('(', 2) + chain('select 1', ' union all ', count - 1) + times(')', 2)
@@ -48,7 +48,7 @@ describe('a limit is reached, and one more is refused', () => {
 
   test.each([
     ['bytes', (n: number) => `select '${times('é', (n - 10) / 2)}' `, bytes, 'bytes'],
-    ['tokens', (n: number) => `select ${times('1,', n / 2 - 1)}1`, tokens, 'tokens'],
+    ['tokens', (n: number) => `select [${times('1,', n / 2 - 2)}1]`, tokens, 'tokens'],
     ['nesting', (n: number) => parentheses(n - 2), nesting, 'levels deep'],
     ['links of operators', (n: number) => `select ${chain('1', '+', n)}`, links, 'links'],
     ['links of logic', (n: number) => `select ${chain('a', ' or ', n)}`, links, 'links'],
@@ -58,6 +58,20 @@ describe('a limit is reached, and one more is refused', () => {
     ['links of commas', (n: number) => `select 1 from ${chain('a', ',', n)}`, links, 'links'],
     ['SELECTs', unions, selects, 'SELECTs'],
     ['common tables', common, ctes, 'common tables'],
+    ['columns', (n: number) => `select ${times('1,', n - 1)}1`, columns, 'columns'],
+    [
+      'columns of USING',
+      (n: number) => `select 1 from a join b using (${times('c,', n - 1)}c)`,
+      columns,
+      'columns',
+    ],
+    [
+      'columns of PIVOT',
+      (n: number) => `select 1 from a pivot(sum(b) for c in (${times('1,', n - 1)}1))`,
+      columns,
+      'columns',
+    ],
+    ['names of WITH', (n: number) => `select with(${times('a as 1,', n + 1)} a)`, links, 'links'],
   ])('%s', (_what, make, limit, message) => {
     expect(messageOf(make(limit))).toBe('accepted')
     expect(messageOf(make(limit + 2))).toContain(message)

@@ -13,6 +13,8 @@ export interface Limits {
   selects: number
   /** Common tables in the whole query. */
   ctes: number
+  /** In one list: of a SELECT, USING, PIVOT and the like, or the fields of a STRUCT. */
+  columns: number
 }
 
 export const defaultLimits: Limits = {
@@ -23,6 +25,7 @@ export const defaultLimits: Limits = {
   height: 1_000,
   selects: 200,
   ctes: 32,
+  columns: 1_000,
 }
 
 /**
@@ -37,4 +40,5 @@ export const statementLimits: Limits = {
   height: defaultLimits.height + 4,
   selects: 2 * defaultLimits.selects,
   ctes: 2 * defaultLimits.ctes,
+  columns: defaultLimits.columns,
 }

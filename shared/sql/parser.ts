@@ -282,17 +282,17 @@ class Parser extends Cursor {
     [
       'SET',
       pipe =>
-        this.pipeColumns(pipe, { replace: this.after('SET', () => this.list(() => this.assignment())) }),
+        this.pipeColumns(pipe, { replace: this.after('SET', () => this.columns(() => this.assignment())) }),
     ],
     [
       'DROP',
       pipe =>
-        this.pipeColumns(pipe, { except: this.after('DROP', () => this.list(() => this.identifier())) }),
+        this.pipeColumns(pipe, { except: this.after('DROP', () => this.columns(() => this.identifier())) }),
     ],
     [
       'RENAME',
       pipe =>
-        this.pipeColumns(pipe, { rename: this.after('RENAME', () => this.list(() => this.renaming())) }),
+        this.pipeColumns(pipe, { rename: this.after('RENAME', () => this.columns(() => this.renaming())) }),
     ],
     [
       'AS',
@@ -434,9 +434,7 @@ class Parser extends Cursor {
 
   /** The select list; a comma may follow its last item. */
   private items<Item>(item: () => Item): Item[] {
-    const items = [item()]
-    while (this.takeSymbol(',') && !this.atEndOfItems()) items.push(item())
-    return items
+    return this.columns(item, () => this.atEndOfItems())
   }
 
   private atEndOfItems(): boolean {
@@ -464,7 +462,7 @@ class Parser extends Cursor {
       throw this.refusal(`${this.token.value} behind * takes parentheses: write ${this.token.value} (...)`)
     const except = this.isSymbol('(', 1) && this.takeWords('EXCEPT') ? this.identifiers() : []
     const replaces = this.isSymbol('(', 1) && this.takeWords('REPLACE')
-    const replace = replaces ? this.parenthesized(() => this.list(() => this.replacement())) : []
+    const replace = replaces ? this.parenthesized(() => this.columns(() => this.replacement())) : []
     return starOf(at, { of, except, replace })
   }
 
@@ -532,7 +530,7 @@ class Parser extends Cursor {
   }
 
   private identifiers(): ast.Identifier[] {
-    return this.parenthesized(() => this.list(() => this.identifier()))
+    return this.parenthesized(() => this.columns(() => this.identifier()))
   }
 
   /** `AS name`, or the name alone. */
@@ -584,11 +582,11 @@ class Parser extends Cursor {
 
   private pivot(of: ast.Pivot['of']): ast.Pivot {
     return this.parenthesized(() => {
-      const aggregates = this.list(() => this.pivotItem())
+      const aggregates = this.columns(() => this.pivotItem())
       this.expectWords('FOR')
       const by = this.arithmetic()
       this.expectWords('IN')
-      const values = this.parenthesized(() => this.list(() => this.pivotItem()))
+      const values = this.parenthesized(() => this.columns(() => this.pivotItem()))
       return { kind: 'Pivot', of, aggregates, by, values, alias: null, at: of.at }
     })
   }
@@ -606,7 +604,7 @@ class Parser extends Cursor {
       this.expectWords('FOR')
       const name = this.identifier()
       this.expectWords('IN')
-      const groups = this.parenthesized(() => this.list(() => this.unpivotGroup()))
+      const groups = this.parenthesized(() => this.columns(() => this.unpivotGroup()))
       return { kind: 'Unpivot', of, nulls, values, name, groups, alias: null, at: of.at }
     })
   }
@@ -614,7 +612,7 @@ class Parser extends Cursor {
   private unpivotGroup(): ast.UnpivotGroup {
     const { at } = this.token
     const columns = this.isSymbol('(')
-      ? this.parenthesized(() => this.list(() => this.columnPath()))
+      ? this.parenthesized(() => this.columns(() => this.columnPath()))
       : [this.columnPath()]
     if (this.takeWords('AS') || this.token.kind === 'string' || this.token.kind === 'integer')
       return { kind: 'UnpivotGroup', columns, label: this.unpivotLabel(), at }
@@ -991,6 +989,7 @@ class Parser extends Cursor {
     return this.parenthesized(() => {
       const variables: ast.SelectColumn[] = []
       while (this.atName() && this.isWord('AS', 1)) {
+        this.checkLinks(variables.length)
         const name = this.token.at
         const alias = this.identifier()
         this.expectWords('AS')
@@ -1123,7 +1122,7 @@ class Parser extends Cursor {
   private struct(): ast.StructLiteral {
     const { at } = this.next()
     const type = this.isSymbol('(') ? null : this.structType()
-    const items = this.parenthesized(() => (this.isSymbol(')') ? [] : this.list(() => this.structItem())))
+    const items = this.parenthesized(() => (this.isSymbol(')') ? [] : this.columns(() => this.structItem())))
     return { kind: 'StructLiteral', type, items, at }
   }
 
@@ -1309,7 +1308,7 @@ class Parser extends Cursor {
   private structType(): StructType {
     if (this.takeSymbol('<>')) return { kind: 'STRUCT', fields: [] }
     this.expectSymbol('<')
-    const fields = this.list(() => this.structField())
+    const fields = this.columns(() => this.structField())
     this.expectSymbol('>')
     return { kind: 'STRUCT', fields }
   }

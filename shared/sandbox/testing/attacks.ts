@@ -552,7 +552,7 @@ export const attacks: Attacks[] = [
   {
     rule: 'rule 8: a star does not make a statement without end',
     code: 'invalid_query',
-    stops: /^\* stands for too many columns/,
+    stops: /^\* stands for too many columns|^a list has over 1000 columns/,
     attempts: {
       'many stars': `SELECT ${times(10_000, '*', ', ')} FROM edge_logs`,
       'a star over many columns, many times': `WITH a AS (SELECT ${Array.from({ length: 500 }, (_, i) => `1 AS c${i}`).join(', ')}) SELECT ${times(100, '*', ', ')} FROM a`,
