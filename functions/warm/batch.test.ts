@@ -98,7 +98,7 @@ async function bodyAlone(parameters: string): Promise<string | null> {
   const result = await runQuery(service.services.engine, usage, { sql: usage.sql, bindings }).catch(
     () => null,
   )
-  return result && (await finish(usage, result, false).bytes('identity')).toString()
+  return result && (await (await finish(usage, result, false)).bytes('identity')).toString()
 }
 
 test(`on ${rowCount} rows the answers of a batch are those of single runs, byte for byte, for ${setCount} random sets`, async () => {

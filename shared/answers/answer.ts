@@ -7,7 +7,7 @@ import { fieldName } from '../engines/values.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { PageMarks } from '../pages/page.ts'
 import type { NameKind } from '../redact/names.ts'
-import { redactRows } from '../redact/redact.ts'
+import { redactInTurns } from '../redact/redact.ts'
 import type { SqlType } from '../sql/types.ts'
 import { rowsWithJsonText } from './json-text.ts'
 
@@ -119,13 +119,13 @@ export function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
  * The answer of a run, whose rows the engine has cut to the limit: redacted where required, then encoded.
  * @param names that a caller's SQL gives, for redaction
  */
-export function finish(
+export async function finish(
   endpoint: Endpoint,
   result: Result,
   redacted: boolean,
   page?: PageMarks,
   names?: ReadonlyMap<string, NameKind>,
-): Answer {
+): Promise<Answer> {
   const { text, truncated } = result
   const columns = result.columns.map(column => column.name)
   const times = result.columns.flatMap(({ name, type }) => timesIn(name, type))
@@ -138,7 +138,7 @@ export function finish(
   }
   if (text && sendsRowsAsRead(endpoint, redacted)) return enclose(endpoint, text, known)
   const rows = text ? (JSON.parse(text.json) as Row[]) : result.rows
-  const shown = redacted ? redactRows(rows, names) : rows
+  const shown = redacted ? await redactInTurns(rows, names) : rows
   const sent = endpoint.jsonAsText ? rowsWithJsonText({ rows: shown, columns: result.columns }) : shown
   return enclose(endpoint, textOf(sent), known)
 }
@@ -161,8 +161,8 @@ export async function redactAnswer(
   clear: Answer,
   names?: ReadonlyMap<string, NameKind>,
 ): Promise<Answer> {
-  const result = await clear.rows()
-  return enclose(endpoint, textOf(redactRows(result, names)), { ...clear.summary, redacted: true })
+  const rows = await redactInTurns(await clear.rows(), names)
+  return enclose(endpoint, textOf(rows), { ...clear.summary, redacted: true })
 }
 
 function textOf(rows: Row[]): RowsText {

@@ -1,8 +1,9 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { build } from 'esbuild'
 import fc from 'fast-check'
 import { describe, expect, test } from '@jest/globals'
 import type { Value } from '../engines/engine.ts'
-import { redactionVersion, redactRows, redactText, versionOf } from './redact.ts'
+import { redactInTurns, redactionVersion, redactRows, redactText, versionOf } from './redact.ts'
 import { ipv4 } from './ipv4.ts'
 import { ipv6 } from './ipv6.ts'
 import { type NameKind, names } from './names.ts'
@@ -200,6 +201,39 @@ describe('rows', () => {
         pairs: [['Authorization', 'REDACTED']],
         names: ['--token', 5, 'email', 'tom'],
       },
+    ])
+  })
+
+  test('are redacted in turns, so that others are served meanwhile', async () => {
+    const rows = Array.from({ length: 10 }, (_, at) => ({
+      text: `${at} a203.0.113.7::1::%25 `.repeat(8_000),
+    }))
+    let [turns, isDone] = [0, false]
+    const others = (async () => {
+      for (; !isDone; turns++) await turn()
+    })()
+    const redacted = await redactInTurns(rows)
+    isDone = true
+    await others
+    expect(turns).toBeGreaterThan(5)
+    expect(redacted).toEqual(redactRows(rows))
+  })
+
+  test('go whole beyond so much text that looking through it would hold up others, each row for itself', () => {
+    const [most, more] = ['b '.repeat(124_000), 'c '.repeat(1_500)]
+    const shown = redactRows([
+      { most, more },
+      { more, most: `${most}!` },
+    ])
+    expect(shown.map(row => Object.entries(row).map(([name, text]) => [name, text === 'REDACTED']))).toEqual([
+      [
+        ['most', false],
+        ['more', true],
+      ],
+      [
+        ['more', false],
+        ['most', true],
+      ],
     ])
   })
 

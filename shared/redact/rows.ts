@@ -41,16 +41,15 @@ export interface Place {
 
 /**
  * The rows' own keys are the columns that the query names, and stay.
- * @returns rows that share with `rows` the parts in which nothing was found
+ * @returns what redacts one row after the other; a row shares with the given one the parts in which nothing was found
  */
-export function walkRows(
-  rows: Row[],
+export function rowWalk(
   redact: (text: string) => string,
   given: ReadonlyMap<string, NameKind> = new Map(),
-): Row[] {
+): (row: Row) => Row {
   const policy = { redact, kindOf, given }
   const place = { ...placeOf('', policy), isRow: true }
-  return rows.map(row => redactFields(place, row, policy))
+  return row => redactFields(place, row, policy)
 }
 
 export function placeOf(name: string, policy: Policy, above?: Place): Place {

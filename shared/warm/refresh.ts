@@ -223,7 +223,7 @@ async function runCounted(
 async function publish({ endpoint, tally }: Work, { claims }: HeldSet, result: Result): Promise<void> {
   for (const claim of claims)
     try {
-      const stored = await claim.store(finish(endpoint, result, isRedacted(claim)))
+      const stored = await claim.store(await finish(endpoint, result, isRedacted(claim)))
       if (stored) tally.refreshed()
       else tally.skipped('not_stored')
     } catch (error) {

@@ -235,7 +235,7 @@ async function differingCase(
     cases.map(({ set }) => set),
   )
   for (const [at, one] of cases.entries()) {
-    const answer = finish(endpoint, results[at]!, one.redact ?? endpoint.redact)
+    const answer = await finish(endpoint, results[at]!, one.redact ?? endpoint.redact)
     const rows = picked(await answer.rows(), one.columns)
     if (!isDeepStrictEqual(typeof one.rows === 'number' ? rows.length : rows, one.rows)) return one
   }

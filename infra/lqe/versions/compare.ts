@@ -147,7 +147,7 @@ async function rowsOf(services: Services, endpoint: Endpoint, set: ParameterSet)
     return (await answerOf(services, { ...endpoint, cacheSeconds: 0 }, query, options)).answer.rows()
   }
   const result = await runAlone(engine, endpoint, ownQuery(endpoint), set)
-  return finish(endpoint, result, endpoint.redact).rows()
+  return (await finish(endpoint, result, endpoint.redact)).rows()
 }
 
 /** From the other version to the one in force: rows in the place of others are compared cell by cell, the rest are in one only. */

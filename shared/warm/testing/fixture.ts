@@ -70,7 +70,7 @@ export async function use(store: Store, endpoint: Endpoint, usage: Use): Promise
     timeoutMs: 1000,
     noteUse: false,
     bypass: false,
-    make: async () => ({ answer: finish(endpoint, result, keyFields.variant !== 'clear') }),
+    make: async () => ({ answer: await finish(endpoint, result, keyFields.variant !== 'clear') }),
   })
   await cache.close()
   const at = headAt(cacheKey(keyFields))
