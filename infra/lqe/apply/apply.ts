@@ -7,7 +7,7 @@ import { failedTests } from '../endpoint-tests/command.ts'
 import { accountHere } from '../account.ts'
 import { typedPath } from '../path.ts'
 import { check } from './check.ts'
-import { compareBatchQueries, compareRollupQueries } from './compare.ts'
+import { compareQueries } from './compare.ts'
 import { Passed, type Unless } from './passed.ts'
 import { carryOut, estimates, planFor, type Step } from './plan.ts'
 import { readQueries } from './read.ts'
@@ -62,8 +62,8 @@ export async function apply(
   const checks: Record<string, (() => Promise<FileProblem[]>) | false> = {
     definitions: () => check(sources, engine),
     tests: tablesFolder !== undefined && (() => failedTests(queries, sources, tablesFolder, unless)),
-    batches: compare && (() => compareBatchQueries(sources, engine)),
-    rollups: compareRollups && (() => compareRollupQueries(sources, engine)),
+    batches: compare && (() => compareQueries(sources, engine, 'batches')),
+    rollups: compareRollups && (() => compareQueries(sources, engine, 'rollups')),
   }
   for (const [name, find] of Object.entries(checks)) {
     const problems = find ? await unless(name, find) : []

@@ -2,6 +2,7 @@
  * Compares what saves reading with the endpoint's own query: a batch query, and queries over the roll-up. Both are run for
  * sample sets, and must give the same rows.
  */
+import pMap from 'p-map'
 import { EngineError, type QueryEngine, type Result, type Value } from '../../../shared/engines/engine.ts'
 import {
   type Endpoint,
@@ -35,66 +36,100 @@ import type { FileProblem } from './yaml.ts'
 /** More combinations than these are left out. */
 const maxSamples = 24
 /** New logs arrive meanwhile, so a difference counts only where the endpoint's own query gives the same rows twice. */
-export const attempts = 3
+const attempts = 3
 
-/** @returns a problem for each batch query over the log tables that gives other rows than the endpoint's own query */
-export async function compareBatchQueries(
+/**
+ * Compares two ways to the rows of an endpoint.
+ * @param known what `own` gave for a set before
+ * @returns the first set for which they differ, `null` where none does
+ * @throws EngineError where the rows keep changing
+ */
+export async function firstDifference<Rows>(
+  sets: ParameterSet[],
+  own: (set: ParameterSet) => Promise<Rows>,
+  tried: (sets: ParameterSet[]) => Promise<Rows[]>,
+  known = new Map<ParameterSet, Rows>(),
+): Promise<{ set: ParameterSet; expected: Rows; found: Rows } | null> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    for (const set of sets) if (!known.has(set)) known.set(set, await own(set))
+    const all = await tried(sets)
+    const at = sets.findIndex((set, i) => !isSame(all[i], known.get(set)))
+    if (at < 0) return null
+    const [set, found] = [sets[at]!, all[at]!]
+    const expected = await own(set)
+    if (isSame(expected, known.get(set))) return { set, expected, found }
+    known.clear()
+  }
+  throw new EngineError('failed', 'the logs keep changing; try again')
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+/**
+ * @param what batch queries over the log tables, or all queries over roll-ups
+ * @returns a problem for each query that gives other rows than the endpoint's own
+ */
+export async function compareQueries(
   sources: EndpointSource[],
   engine: QueryEngine,
+  what: 'batches' | 'rollups',
 ): Promise<FileProblem[]> {
   const problems: FileProblem[] = []
-  for (const { endpoint, queryFiles } of sources) {
-    const file = queryFiles.get('/warm/query')
-    if (file === undefined) continue
-    const own = atOnce(ownQuery(endpoint), await timeOf(engine))
-    const expected: Run = set => runAlone(engine, endpoint, own, set)
-    const compare = async () => {
-      for (const group of groupsOf(endpoint.warm!, sampleSets(endpoint), set => set)) {
-        const together: RunAll = sets => runTogether(engine, endpoint, own, sets)
-        const detail = await differenceOf(group, expected, together)
-        if (detail) return detail
-      }
-      return null
+  for (const source of sources) {
+    const queries = what === 'batches' ? [ownQuery(source.endpoint)] : rollupQueries(source.endpoint)
+    for (const [i, query] of queries.entries()) {
+      const pointers =
+        what === 'batches' ? ['', '/warm/query'] : [`/answers/${i}/query`, `/answers/${i}/batch`]
+      const files = pointers.map(pointer => source.queryFiles.get(pointer))
+      for await (const [file, detail] of differences(source.endpoint, engine, query, files))
+        problems.push({ file, line: 1, column: 1, detail })
     }
-    problems.push(...(await problemIn(file, compare)))
   }
   return problems
 }
 
-/** @returns a problem for each query over a roll-up that gives other rows than the endpoint's own query */
-export async function compareRollupQueries(
-  sources: EndpointSource[],
+/** What is wrong with a query, by its file, and with its batch query, by the second file. */
+async function* differences(
+  endpoint: Endpoint,
   engine: QueryEngine,
-): Promise<FileProblem[]> {
-  const problems: FileProblem[] = []
-  for (const { endpoint, queryFiles } of sources)
-    for (const [i, query] of rollupQueries(endpoint).entries()) {
-      const file = queryFiles.get(`/answers/${i}/query`)!
-      const batchFile = queryFiles.get(`/answers/${i}/batch`)
-      const time = await timeOf(engine)
-      const [own, tried] = [atOnce(ownQuery(endpoint), time), atOnce(query, time)]
-      const expected: Run = set => runAlone(engine, endpoint, own, set)
-      const fitting = () => sampleSets(endpoint).filter(set => queryFor(endpoint, set).sql === query.sql)
-      const known = new Map<string, string>()
-      const each: RunAll = async sets => {
-        const results: Result[] = []
-        for (const set of sets) results.push(await runAlone(engine, endpoint, tried, set))
-        return results
-      }
-      problems.push(
-        ...(await problemIn(file, async () =>
-          fitting().length === 0
-            ? 'could not be compared: none of the examples fits `when`'
-            : differenceOf(fitting(), expected, each, known),
-        )),
+  query: SavedQuery,
+  [file, batchFile]: (string | undefined)[],
+): AsyncGenerator<[file: string, detail: string]> {
+  let at = file ?? batchFile
+  if (at === undefined) return
+  const time = await timeOf(engine)
+  const [own, tried] = [atOnce(ownQuery(endpoint), time), atOnce(query, time)]
+  const known = new Map<ParameterSet, object>()
+  const compare = async (sets: ParameterSet[], run: (sets: ParameterSet[]) => Promise<object[]>) => {
+    const difference = await firstDifference(sets, set => runAlone(engine, endpoint, own, set), run, known)
+    if (difference === null) return []
+    return [[at!, `${printSet(difference.set)}: gives other rows than the endpoint's own query`]] as [
+      string,
+      string,
+    ][]
+  }
+  try {
+    const isFitting = (set: ParameterSet) => file === undefined || queryFor(endpoint, set).sql === query.sql
+    const fitting = sampleSets(endpoint).filter(isFitting)
+    if (fitting.length === 0) throw new Error('could not be compared: none of the examples fits `when`')
+    if (file !== undefined)
+      yield* await compare(fitting, sets =>
+        pMap(sets, set => runAlone(engine, endpoint, tried, set), oneByOne),
       )
-      if (batchFile === undefined) continue
-      const together: RunAll = sets => runTogether(engine, endpoint, tried, sets)
-      for (const group of groupsOf(endpoint.warm ?? { apart: {} }, fitting(), set => set))
-        problems.push(...(await problemIn(batchFile, () => differenceOf(group, expected, together, known))))
-    }
-  return problems
+    if (batchFile === undefined) return
+    at = batchFile
+    for (const group of groupsOf(endpoint.warm ?? { apart: {} }, fitting, set => set))
+      yield* await compare(group, async sets =>
+        (await runTogether(engine, endpoint, tried, sets)).map(shownOf),
+      )
+  } catch (error) {
+    yield [at, messageOf(error)]
+  }
 }
+
+const oneByOne = { concurrency: 1 }
 
 /** By the engine's clock, microseconds since 1970. */
 async function timeOf(engine: QueryEngine): Promise<number> {
@@ -123,11 +158,6 @@ function timeNode(time: number): AnyNode {
   return (item as SelectColumn).expression
 }
 
-async function problemIn(file: string, compare: () => Promise<string | null>): Promise<FileProblem[]> {
-  const detail = await compare().catch(messageOf)
-  return detail ? [{ file, line: 1, column: 1, detail }] : []
-}
-
 function messageOf(error: unknown): string {
   if (error instanceof EngineError) {
     const hint = error.reason === 'no_rollup' ? '; see "Roll-ups" in infra/docs/operating.md' : ''
@@ -135,31 +165,6 @@ function messageOf(error: unknown): string {
   }
   if (error instanceof Error) return error.message
   throw error
-}
-
-type Run = (set: ParameterSet) => Promise<Result>
-type RunAll = (sets: ParameterSet[]) => Promise<Result[]>
-
-/**
- * The difference in words, or `null`.
- * @param known what the endpoint's own query gave for a set, in the comparison before
- */
-async function differenceOf(
-  sets: ParameterSet[],
-  own: Run,
-  tried: RunAll,
-  known = new Map<string, string>(),
-): Promise<string | null> {
-  for (let attempt = 1; ; attempt++) {
-    for (const set of sets) if (!known.has(printSet(set))) known.set(printSet(set), textOf(await own(set)))
-    const after = await tried(sets)
-    const different = sets.find((set, i) => textOf(after[i]!) !== known.get(printSet(set)))
-    if (different === undefined) return null
-    const steady = textOf(await own(different)) === known.get(printSet(different))
-    if (steady) return `${printSet(different)}: gives other rows than the endpoint's own query`
-    if (attempt === attempts) return 'could not be compared: the logs keep changing; try again'
-    known.clear()
-  }
 }
 
 /** Combinations of the definition's choices, examples and defaults, and NULL for optional parameters. */
@@ -182,14 +187,14 @@ function samplesOf({ type, format, enum: choices, examples = [], default: preset
   return format === 'iso-timestamp' ? values.map(value => isoTimestamp(String(value))) : values
 }
 
-/** The rows of a query for one set. */
-export async function runAlone(
+/** The rows of a query for one set, without what the run cost. */
+async function runAlone(
   engine: QueryEngine,
   { maxRows, timeoutSeconds }: Endpoint,
   query: SavedQuery,
   set: ParameterSet,
-): Promise<Result> {
-  return engine.run(statementOf(query, set), { maxRows, timeoutMs: timeoutSeconds * 1000 })
+): Promise<object> {
+  return shownOf(await engine.run(statementOf(query, set), { maxRows, timeoutMs: timeoutSeconds * 1000 }))
 }
 
 /** The rows of a batch query, for each set. */
@@ -203,8 +208,8 @@ export async function runTogether(
   return splitRows(endpoint, sets, await engine.run(batchStatement(endpoint, query, sets), limits))
 }
 
-function textOf({ columns, rows, truncated }: Result): string {
-  return JSON.stringify([columns.map(({ name }) => name), rows, truncated])
+function shownOf({ columns, rows, truncated }: Result): object {
+  return [columns.map(({ name }) => name), rows, truncated]
 }
 
 /** As `project="abc" interval="daily"`, for messages. */

@@ -90,8 +90,12 @@ test('takes a stored version by its beginning, after another one was applied', a
 })
 
 test.each([
-  ['needs another parameter', 'n: { type: integer }, m: { type: integer }', 'it needs m'],
-  ['takes fewer values', 'n: { type: integer, maximum: 0 }', 'there n must be at most 0'],
+  [
+    'needs another parameter',
+    'n: { type: integer }, m: { type: integer }',
+    'm is required and must not be empty',
+  ],
+  ['takes fewer values', 'n: { type: integer, maximum: 0 }', 'n must be at most 0'],
 ])('says that a version %s', async (_, settings, said) => {
   const names = settings.includes(', m: {') ? '[n, m]' : '[n]'
   write('a', row(1, 'one'), settings)

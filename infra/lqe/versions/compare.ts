@@ -2,18 +2,16 @@
 import { dirname, normalize } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { diffArrays } from 'diff'
-import { finish } from '../../../shared/answers/answer.ts'
 import { answersCollection, headOf, lightFields } from '../../../shared/cache/head.ts'
-import { type Endpoint, parameterColumns } from '../../../shared/endpoints/definition.ts'
-import { bindingsFrom, misfitOf } from '../../../shared/endpoints/parameters.ts'
+import type { Endpoint } from '../../../shared/endpoints/definition.ts'
+import { bindingsFrom } from '../../../shared/endpoints/parameters.ts'
 import { queryText } from '../../../shared/endpoints/query-string.ts'
-import { ownQuery } from '../../../shared/endpoints/saved-query.ts'
 import { EngineError, type Row, type Value } from '../../../shared/engines/engine.ts'
 import { ApiError } from '../../../shared/errors.ts'
 import type { Services } from '../../../shared/services.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import type { ParameterSet } from '../../../shared/warm/batch.ts'
-import { attempts, printSet, runAlone, sampleSets } from '../apply/compare.ts'
+import { firstDifference, printSet, sampleSets } from '../apply/compare.ts'
 import { readQueries } from '../apply/read.ts'
 import { typedPath } from '../path.ts'
 import { answerOf, findEndpoint } from '../query.ts'
@@ -99,55 +97,30 @@ async function setsInUse(store: Store, endpoint: Endpoint, most: number): Promis
 /** More lines of one set are only counted. */
 const shown = 20
 
-/** New logs arrive meanwhile, so a difference counts only where the version in force gives the same rows twice. */
 async function differencesFor(
   services: Services,
   current: Endpoint,
   other: Endpoint,
   set: ParameterSet,
 ): Promise<string[]> {
-  const otherSet = setFor(other, set)
-  if (typeof otherSet === 'string') return [`cannot be compared: ${otherSet}`]
   try {
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      const own = await rowsOf(services, current, set)
-      const lines = differences(await rowsOf(services, other, otherSet), own)
-      const isSteady =
-        lines.length === 0 || differences(own, await rowsOf(services, current, set)).length === 0
-      if (isSteady)
-        return lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more`] : lines
-    }
-    return ['cannot be compared: the logs keep changing; try again']
+    const own = (of: ParameterSet) => rowsOf(services, current, of)
+    const found = await firstDifference([set], own, async () => [await rowsOf(services, other, set)])
+    const lines = found ? differences(found.found, found.expected) : []
+    return lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more`] : lines
   } catch (error) {
     if (!(error instanceof EngineError || error instanceof ApiError)) throw error
-    return [`cannot be compared: ${error.message}`]
+    return [`cannot be compared: ${(error.cause instanceof EngineError ? error.cause : error).message}`]
   }
-}
-
-/** The set as the other version takes it, or why it does not. */
-function setFor(other: Endpoint, set: ParameterSet): ParameterSet | string {
-  const bound: ParameterSet = []
-  for (const { name, type } of parameterColumns(other)) {
-    const definition = other.parameters[name]!
-    const value = set.find(binding => binding.name === name)?.value ?? definition.default ?? null
-    const misfit = value === null ? null : misfitOf(definition, { json: value as string })
-    if (misfit !== null) return `there ${name} ${misfit}`
-    if (value === null && other.required.includes(name)) return `it needs ${name}`
-    bound.push({ name, type, value })
-  }
-  return bound
 }
 
 /** By the version's own query, with its redaction. */
 async function rowsOf(services: Services, endpoint: Endpoint, set: ParameterSet): Promise<Row[]> {
-  const { engine } = services
-  if (endpoint.upstream) {
-    const query = queryText(Object.fromEntries(set.map(({ name, value }) => [name, value])))
-    const options = { sql: null, redact: endpoint.redact, fresh: false }
-    return (await answerOf(services, { ...endpoint, cacheSeconds: 0 }, query, options)).answer.rows()
-  }
-  const result = await runAlone(engine, endpoint, ownQuery(endpoint), set)
-  return (await finish(endpoint, result, endpoint.redact)).rows()
+  const query = queryText(Object.fromEntries(set.map(({ name, value }) => [name, value])))
+  const options = { sql: null, redact: endpoint.redact, fresh: false }
+  const alone = { ...endpoint, answers: [], page: null, cacheSeconds: 0 }
+  const { answer } = await answerOf(services, alone, query, options)
+  return answer.rows()
 }
 
 /** From the other version to the one in force: rows in the place of others are compared cell by cell, the rest are in one only. */
