@@ -6,7 +6,7 @@ import type { PartitionUnit } from '../../../shared/engines/bigquery/views.ts'
 import { RollupParts } from '../../../shared/engines/duckdb/rollups.ts'
 import { tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
-import { placeOf, SqlError } from '../../../shared/sql/error.ts'
+import { placeOf } from '../../../shared/sql/error.ts'
 import { statementLimits } from '../../../shared/sql/limits.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { print } from '../../../shared/sql/printer.ts'
@@ -161,14 +161,14 @@ export class TableCatalog {
   private viewOf(made: Record<string, string | undefined>, { sql, tables: [base] }: Resolved): ServerTable {
     const { real = '', partition = '', cluster = '', minutes } = made
     const unit = (made['unit'] ?? null) as PartitionUnit | null
-    const columns = columnsOf(sql)
-    // https://cloud.google.com/bigquery/docs/materialized-views-intro, "Limitations": none on another one.
-    if (!base || base.view) throw unsupported('a query of anything but a table')
+    // The rules of "Materialized views query support" are those that a roll-up keeps to.
+    const { columns } = rollupShape(sql)
+    if (!base || base.view) throw invalid('A materialized view is of one table')
     const sorted = [...cluster.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)
     // "Cluster materialized views": by output columns that are no aggregates.
     const aggregate = columns.find(({ name, adds }) => adds !== null && sorted.includes(name))
     if (aggregate) throw invalid(`Aggregate column ${aggregate.name} cannot be a clustering column`)
-    if (unit) refusePartition(sql, partition, unit, base)
+    if (unit) refusePartition(sql, partition, unit)
     const rollup = { name: real, sql, partition, cluster: sorted, refreshMinutes: Number(minutes) }
     return {
       real,
@@ -191,15 +191,6 @@ const create = new RegExp(
 )
 const drop = /^DROP MATERIALIZED VIEW IF EXISTS `(?<real>[^`]+)`$/
 
-/** The rules of "Materialized views query support" are those that a roll-up keeps to. */
-function columnsOf(sql: string): ReturnType<typeof rollupShape>['columns'] {
-  try {
-    return rollupShape(sql).columns
-  } catch (error) {
-    throw error instanceof SqlError ? unsupported(error.message) : error
-  }
-}
-
 /** From fine to coarse. */
 const units = ['MICROSECOND', 'MILLISECOND', 'SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'YEAR']
 
@@ -211,11 +202,9 @@ const cutTime = new RegExp(
 
 /**
  * "Partitioned materialized views" (https://cloud.google.com/bigquery/docs/materialized-views-create): the column is the
- * table's partition column, or TIMESTAMP_TRUNC of it to no more than a partition; the partitions are as long as the table's.
+ * table's partition column, or TIMESTAMP_TRUNC of it to no more than a partition.
  */
-function refusePartition(sql: string, partition: string, unit: string, base: ServerTable): void {
-  if (base.unit !== unit)
-    throw invalid(`The view is partitioned by ${unit} and its base table by ${base.unit}: they must match`)
+function refusePartition(sql: string, partition: string, unit: string): void {
   const cuts = [...sql.matchAll(cutTime)].map(({ groups = {} }) => groups)
   const column = cuts.find(({ name = timeColumn }) => name === partition)
   if (!column || units.indexOf(column['unit'] ?? 'MICROSECOND') > units.indexOf(unit))
@@ -224,8 +213,4 @@ function refusePartition(sql: string, partition: string, unit: string, base: Ser
 
 function invalid(message: string): BigQueryError {
   return new BigQueryError('invalidQuery', message)
-}
-
-function unsupported(what: string): BigQueryError {
-  return invalid(`Materialized view query contains unsupported feature: ${what}.`)
 }
