@@ -15,9 +15,7 @@ import type { Write } from '../../shared/stores/store.ts'
 import { Timing } from '../../shared/timing.ts'
 import { issueKey } from '../../shared/keys/records.ts'
 import { apply } from '../lqe/apply/apply.ts'
-import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import { startBackends } from '../google/backends.ts'
-import { startBigQueryServer } from '../google/bigquery/server.ts'
 import { projects, writeSample } from '../lqe/logs/sample.ts'
 import type { Call } from './server.ts'
 
@@ -48,22 +46,6 @@ export async function openSite(): Promise<Site> {
 export async function openDeployedSite({ folder, env: local }: Site): Promise<Site> {
   const backends = await startBackends(loadConfig(local))
   return openSiteOver(folder, backends.env, backends.stop)
-}
-
-/** Puts the logs of a data folder behind the stand-in for BigQuery; `act` gets the settings. */
-export async function withBigQuery<T>(
-  dataDir: string,
-  act: (env: Record<string, string>) => Promise<T>,
-): Promise<T> {
-  const dataset = 'bench-project.logs'
-  const tables = readTableSchemas(loadConfig({}).tablesDir)
-  const server = await startBigQueryServer({ logsFolder: join(dataDir, 'logs'), tables, dataset })
-  const env = { BIGQUERY_DATASET: dataset, BIGQUERY_EMULATOR_HOST: server.url }
-  try {
-    return await act({ ENGINE: 'bigquery', GOOGLE_CLOUD_PROJECT: 'bench-project', ...env })
-  } finally {
-    await server.close()
-  }
 }
 
 /** Over logs that are there: saves the shipped endpoints and makes a key for them, which may have every call run the query. */

@@ -1,21 +1,19 @@
 /**
- * Memory of one instance as deployed, in a process that may take 1 GiB and no more: many small answers in use, then as many
- * callers as an instance serves, each of whom wants a largest answer. `memory.soak.ts` holds it to the bound, and runs of
- * the engine, too.
+ * Memory of one instance as deployed, in a process with the bounds of 1 GiB: many small answers in use, then as many callers
+ * as an instance serves, each of whom wants a largest answer. `memory.soak.ts` holds it to the bound, and runs of the
+ * engine, too.
  */
 import http from 'node:http'
 import { randomInt } from 'node:crypto'
-import { loadConfig } from '../../../shared/config.ts'
 import type { Result } from '../../../shared/engines/engine.ts'
 import { functionOf, type Server } from '../../local/process.ts'
-import { limitMemory } from '../memory-limit.ts'
 import { type Call, loadServer, peakMemoryOf, request, untilAnswer, withServers } from '../server.ts'
-import { copyAnswer, minutesOfUsage, project, type Site, storeAnswer, withBigQuery } from '../site.ts'
+import { copyAnswer, minutesOfUsage, project, type Site, storeAnswer } from '../site.ts'
 import type { Measurement } from '../measure.ts'
 import { targets } from '../targets.ts'
 
 /** `query-memory` and `query-concurrency` of `infra/deploy/settings.ts`. */
-const instance = { memory: 2 ** 30, callers: 80 }
+export const instance = { memory: 2 ** 30, callers: 80 }
 /** What an instance may take of its memory. */
 export const boundMB = (0.6 * instance.memory) / 2 ** 20
 
@@ -36,10 +34,10 @@ export interface Figure {
 
 /** Resident memory at its highest over all steps, in units of 2^20 bytes. */
 export async function memory(site: Site): Promise<Measurement[]> {
-  const { figures, isEnforced } = await memoryOfAnswers(site, { count: smallAnswers })
+  const figures = await memoryOfAnswers(site, smallAnswers)
   for (const { what, peakMB, statuses } of figures)
     console.error(`${what}: ${peakMB.toFixed(0)} MB; ${countsByStatus(statuses)}`)
-  const note = `limit of 1 GiB ${isEnforced ? 'by a control group' : 'not enforced here'}`
+  const note = `${instance.callers} callers, ${smallAnswers} small answers in use`
   return [{ target: targets.memory, value: Math.max(...figures.map(({ peakMB }) => peakMB)), note }]
 }
 
@@ -51,10 +49,7 @@ export function countsByStatus(statuses: Record<number, number>): string {
 }
 
 /** The figures in the order in which the load grows; no step waits for memory of the one before to be free. */
-export async function memoryOfAnswers(
-  site: Site,
-  { count }: { count: number },
-): Promise<{ figures: Figure[]; isEnforced: boolean }> {
+export async function memoryOfAnswers(site: Site, count: number): Promise<Figure[]> {
   const small = (n: number): Call => ({ path: pathOf(`small-${n}`), headers: site.headers })
   await storeAnswer(site, endpoint, queryOf('small'), minutesOfUsage())
   const copies = { from: queryOf('small'), queryOf: (n: number) => queryOf(`small-${n}`), count }
@@ -64,7 +59,7 @@ export async function memoryOfAnswers(
     large.push((await storeAnswer(site, endpoint, queryOf(`large-${n}`), largest())).call)
 
   const figures: Figure[] = []
-  const isEnforced = await inInstance(site.env, async server => {
+  await inInstance(site.env, async server => {
     const note = (what: string, statuses: Record<number, number>) =>
       figures.push({ what, peakMB: peakMemoryOf(server), statuses })
     note('at the start', {})
@@ -84,61 +79,33 @@ export async function memoryOfAnswers(
       await all(server, n => sent(large[1 + (n % others)]!)),
     )
   })
-  return { figures, isEnforced }
-}
-
-/** Of as many runs at once; the local engine's own memory is not that of a deployed instance. */
-export async function memoryOfRuns(site: Site): Promise<Figure[]> {
-  const figures: Figure[] = []
-  await withBigQuery(loadConfig(site.env).dataDir, async env => {
-    await inInstance({ ...site.env, ...env }, async server => {
-      for (const [what, megabytes] of [
-        ['of 9 MB', 9],
-        ['of more than the limit', 12],
-      ] as const)
-        figures.push({
-          what: `${instance.callers} runs ${what} on BigQuery`,
-          statuses: await all(server, n => sent(runOf(megabytes, n), site.headers)),
-          peakMB: peakMemoryOf(server),
-        })
-    })
-  })
   return figures
 }
 
-/** @returns whether the kernel held the process to its memory */
-async function inInstance(
+/** Runs `act` with a function in a process that knows the bounds which it would take from an instance's memory. */
+export function inInstance(
   env: Record<string, string>,
   act: (server: Server) => Promise<void>,
-): Promise<boolean> {
-  const limit = limitMemory(instance.memory)
-  const program = functionOf('functions/index.ts', 'query', { ...env, ...limit.env })
-  try {
-    await withServers({ server: { ...program, command: limit.command } }, async ({ server }) => {
-      await untilAnswer(server, { path: '/health' })
-      await act(server)
-    })
-  } finally {
-    await limit.remove()
-  }
-  return limit.isEnforced
-}
-
-/** A caller's own query, of an endpoint without a cache: each caller gets a run. */
-function runOf(megabytes: number, n: number): Call {
-  const sql = `SELECT REPEAT('a', 999900) AS a, ${n} AS n FROM UNNEST(GENERATE_ARRAY(1, ${megabytes}))`
-  return { path: `/api/endpoints/query/logs.all?project=${project}&sql=${encodeURIComponent(sql)}` }
+): Promise<void> {
+  const bounds = { MAX_BYTES_IN_FLIGHT: String(Math.floor(instance.memory / 6)) }
+  const program = functionOf('functions/index.ts', 'query', { ...env, ...bounds })
+  // So much of a container's memory Node takes for its heap.
+  const command = [process.execPath, `--max-old-space-size=${Math.floor((0.55 * instance.memory) / 2 ** 20)}`]
+  return withServers({ server: { ...program, command } }, async ({ server }) => {
+    await untilAnswer(server, { path: '/health' })
+    await act(server)
+  })
 }
 
 const queryOf = (end: string) => `interval=daily&project=${project}%7C${end}`
 const pathOf = (end: string) => `/api/endpoints/query/${endpoint}?${queryOf(end)}`
 
-function sent(call: Call, headers: Record<string, string> = {}): Call {
+export function sent(call: Call, headers: Record<string, string> = {}): Call {
   return { ...call, headers: { ...call.headers, ...headers } }
 }
 
 /** All callers at once, each on a connection of its own. */
-async function all(server: Server, call: (n: number) => Call): Promise<Record<number, number>> {
+export async function all(server: Server, call: (n: number) => Call): Promise<Record<number, number>> {
   const agent = new http.Agent({ maxSockets: instance.callers })
   const calls = Array.from({ length: instance.callers }, (_, n) => request(server, call(n), agent))
   const statuses: Record<number, number> = {}

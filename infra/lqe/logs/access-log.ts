@@ -11,7 +11,7 @@ export const edgeTable = 'cloudflare.logs.prod'
  * @param parts method, status, client's address, ray, URL and user agent; `null` for an unknown one
  * @returns such as `GET | 200 | 203.0.113.9 | - | https://example.com/ | curl/8.5.0`
  */
-export function edgeMessage(...parts: (string | number | null)[]): string {
+function edgeMessage(...parts: (string | number | null)[]): string {
   return parts.map(part => part ?? '-').join(' | ')
 }
 
