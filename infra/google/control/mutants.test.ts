@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { setUpCallers, tagCandidates } from '../../deploy/functions.ts'
 import { setUpJobs } from '../../deploy/scheduler.ts'
 import { connect, deployBoth, setUp } from '../../deploy/testing/client.ts'
-import { type Mutant, mutants } from './mutants.ts'
+import { type Mutant, mutants } from './testing/mutants.ts'
 import { partsOfSetUp, type Rehearsal } from './rehearsal.ts'
 import { openProject, type Project } from './testing/project.ts'
 

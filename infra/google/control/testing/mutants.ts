@@ -2,9 +2,9 @@
  * What set-up makes, one thing after the other taken away: each as it would be if set-up had forgotten it. A rehearsal has to fail
  * for each, and its message has to name what is missing.
  */
-import { apis, projectRoles } from '../../deploy/project.ts'
-import { accountNames } from '../../deploy/settings.ts'
-import type { State } from './plane.ts'
+import { apis, projectRoles } from '../../../deploy/project.ts'
+import { accountNames } from '../../../deploy/settings.ts'
+import type { State } from '../plane.ts'
 
 export interface Mutant {
   /** What is missing, as `bigquery.jobUser of query`. */
