@@ -20,7 +20,7 @@ afterAll(() => store.close())
 
 const cursor = (...args: string[]) =>
   runCommand(
-    cursorCommand(act => act(store)),
+    cursorCommand(act => act({ store })),
     args,
   )
 

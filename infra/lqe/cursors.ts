@@ -3,6 +3,7 @@ import { Command, Option } from 'commander'
 import { rotateSecret } from '../../shared/pages/secret.ts'
 import type { Store } from '../../shared/stores/store.ts'
 import { audit } from './account.ts'
+import type { WithStore } from './command.ts'
 import { duration } from './keys.ts'
 import { print } from './print.ts'
 
@@ -10,7 +11,7 @@ import { print } from './print.ts'
 const weekMs = 7 * 86_400_000
 
 /** Its action throws SecretError where the rotation before is not over. */
-export function cursorCommand(withStore: (act: (store: Store) => Promise<void>) => Promise<void>): Command {
+export function cursorCommand(withStore: WithStore): Command {
   const command = new Command('cursor').description('cursors of pages: rotate their secret')
   command
     .command('rotate')
@@ -19,8 +20,8 @@ export function cursorCommand(withStore: (act: (store: Store) => Promise<void>) 
       new Option('--overlap <duration>', 'how long they do').argParser(duration).default(weekMs, '7d'),
     )
     .addOption(new Option('--at-once', 'they end within 30 seconds, as after a leak').conflicts('overlap'))
-    .action(async ({ overlap, atOnce }: { overlap: number; atOnce?: true }) =>
-      withStore(store => rotate(store, atOnce ? 0 : overlap)),
+    .action(({ overlap, atOnce }: { overlap: number; atOnce?: true }) =>
+      withStore(({ store }) => rotate(store, atOnce ? 0 : overlap)),
     )
   return command
 }

@@ -2,10 +2,11 @@
 import { Command } from 'commander'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Services } from '../../shared/services.ts'
+import type { WithServices } from './command.ts'
 import { print } from './print.ts'
 
 /** It reads the store, not the files of `queries/`. */
-export function endpointCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
+export function endpointCommand(withServices: WithServices) {
   const command = new Command('endpoint').description('endpoints of the service: list')
   command
     .command('list')

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const key = (...args: string[]) =>
   runCommand(
-    keyCommand(act => act(services.store)),
+    keyCommand(act => act(services)),
     args,
   )
 
@@ -180,7 +180,7 @@ describe('lqe key', () => {
     [['create', '--name', 'a', '--all', '--bytes-per-day', '1.5GB'], /such as 500GB/],
     [['create', '--name', 'a', '--all', '--never', '--bytes-per-day', '9999TB'], /Write 9007TB at most/],
     [['create', '--name', 'a', '--all', '--expires', '99999y'], /Write 1000 years at most/],
-    [['create', '--name', 'a', '--all', '--calls-per-minute', '0'], /such as 60/],
+    [['create', '--name', 'a', '--all', '--calls-per-minute', '0'], /a whole number from 1 to 999999/],
     [['create', '--name', 'a', '--all', '--expires', 'soon'], /a number and a unit: 90d/],
     [
       ['create', '--name', 'a', '--all', '--never', '--pin', 'project'],

@@ -15,23 +15,11 @@ import {
   rotateKey,
 } from '../../shared/keys/records.ts'
 import { audit } from './account.ts'
+import { type WithStore, wholeNumber } from './command.ts'
 import { print } from './print.ts'
 
 const day = 86_400_000
 const idHint = 'the part between lqe_ and the next _'
-
-/** A reader of a whole number and a unit, with or without a space. @returns the number in the units' common measure */
-function quantity(units: Record<string, number>, digits: number, hint: string): (text: string) => number {
-  const form = new RegExp(`^([1-9]\\d{0,${digits - 1}}) ?(${Object.keys(units).join('|')})$`, 'i')
-  const byName = new Map(Object.entries(units).map(([name, size]) => [name.toLowerCase(), size]))
-  return text => {
-    const [, number, unit] = form.exec(text.trim()) ?? []
-    if (number === undefined) throw new InvalidArgumentError(`Write a whole number${hint}`)
-    const sum = Number(number) * byName.get(unit!.toLowerCase())!
-    if (!Number.isSafeInteger(sum)) throw new InvalidArgumentError('Write 9007TB at most.')
-    return sum
-  }
-}
 
 /** By the first letter of their names. Months are missing: they differ. */
 const spans = { s: 1_000, m: 60_000, h: 3_600_000, d: day, w: 7 * day, y: 365 * day }
@@ -58,9 +46,14 @@ export function duration(text: string): number {
 }
 
 /** @returns bytes, in powers of 1000 */
-const size = quantity({ MB: 1e6, GB: 1e9, TB: 1e12 }, 4, ' and MB, GB or TB, such as 500GB.')
-
-const calls = quantity({ '': 1 }, 6, ', such as 60.')
+function size(text: string): number {
+  const [, number, unit] = /^([1-9]\d{0,3}) ?([MGT])B$/i.exec(text.trim()) ?? []
+  if (number === undefined)
+    throw new InvalidArgumentError('Write a whole number and MB, GB or TB, such as 500GB.')
+  const bytes = Number(number) * 1000 ** (2 + 'MGT'.indexOf(unit!.toUpperCase()))
+  if (!Number.isSafeInteger(bytes)) throw new InvalidArgumentError('Write 9007TB at most.')
+  return bytes
+}
 
 /** What `--for` stands for, where nothing else is said. */
 const purposes = {
@@ -79,8 +72,6 @@ interface CreateOptions {
   callsPerMinute?: number
   bytesPerDay?: number
 }
-
-type WithStore = (act: (store: Store) => Promise<void>) => Promise<void>
 
 /** Its actions throw KeyError; a key's text is printed once, and never stored. */
 export function keyCommand(withStore: WithStore): Command {
@@ -104,7 +95,11 @@ export function keyCommand(withStore: WithStore): Command {
     .addOption(new Option('--right <right...>', 'what else it may do').choices(rights).default([]))
     .addOption(new Option('--expires <duration>', 'how long it is valid, such as 90d').argParser(duration))
     .addOption(new Option('--never', 'it does not expire').conflicts('expires'))
-    .option('--calls-per-minute <number>', 'how often it may be used, in each instance', calls)
+    .option(
+      '--calls-per-minute <number>',
+      'how often it may be used, in each instance',
+      wholeNumber(1, 999_999),
+    )
     .option('--bytes-per-day <size>', 'what its runs may read in a day, such as 500GB', size)
     .option('--redacted', 'every answer to it is redacted, also of endpoints that do not redact')
     .action(async (options: CreateOptions, self: Command) => {
@@ -114,17 +109,17 @@ export function keyCommand(withStore: WithStore): Command {
         self.error('error: say what the key may call: --endpoint NAME (repeat for more) or --all')
       if (!options.never && options.expires === undefined)
         self.error('error: say how long the key lives: --expires 90d or --never')
-      await withStore(store => create(store, options))
+      await withStore(({ store }) => create(store, options))
     })
   command
     .command('list')
     .description('print every key, without its secret, which is not stored')
-    .action(async () => withStore(list))
+    .action(() => withStore(({ store }) => list(store)))
   command
     .command('revoke')
     .description('make a key invalid, everywhere within 30 seconds (five minutes while the store is away)')
     .argument('<id>', idHint)
-    .action(async (id: string) => withStore(store => revoke(store, id)))
+    .action((id: string) => withStore(({ store }) => revoke(store, id)))
   command
     .command('rotate')
     .description('issue a key with the same rights; the old one stays valid for a while')
@@ -134,8 +129,8 @@ export function keyCommand(withStore: WithStore): Command {
         .argParser(duration)
         .default(7 * day, '7d'),
     )
-    .action(async (id: string, { overlap }: { overlap: number }) =>
-      withStore(store => rotate(store, id, overlap)),
+    .action((id: string, { overlap }: { overlap: number }) =>
+      withStore(({ store }) => rotate(store, id, overlap)),
     )
   return command
 }

@@ -108,33 +108,30 @@ function withCloudOptions(command: Command): Command {
     .option('--project <id>', 'with --store: Google Cloud project, with application default credentials')
 }
 
+const author = () => config().author
+const tables = () => config().tablesDir
+const cloud = [
+  applyCommand(withServices, applySettings),
+  importCommand(withServices, tables, process.env),
+  keyCommand(withServices),
+  cursorCommand(withServices),
+  endpointCommand(withServices),
+  queryCommand(withServices),
+  tailCommand(withServices),
+  warmCommand(withServices, config),
+  versionsCommand(withServices),
+  diffCommand(withServices),
+  compareCommand(withServices),
+  restoreCommand(withServices, author),
+  storeCommand(withServices, author),
+  typesCommand(withServices),
+]
+const local = [testCommand(tables), logsCommand(folders, withServices), tableCommand(() => folders('clear'))]
+
 const program = new Command('lqe')
   .description('Endpoints, keys, logs and tables of the log query service')
   .version(version)
-  .addCommand(withCloudOptions(applyCommand(withServices, applySettings)))
-  .addCommand(withCloudOptions(importCommand(withServices, () => config().tablesDir, process.env)))
-  .addCommand(withCloudOptions(keyCommand(act => withServices(({ store }) => act(store)))))
-  .addCommand(withCloudOptions(cursorCommand(act => withServices(({ store }) => act(store)))))
-  .addCommand(withCloudOptions(endpointCommand(withServices)))
-  .addCommand(withCloudOptions(queryCommand(withServices)))
-  .addCommand(withCloudOptions(tailCommand(withServices)))
-  .addCommand(withCloudOptions(warmCommand(withServices, config)))
-  .addCommand(withCloudOptions(versionsCommand(withServices)))
-  .addCommand(withCloudOptions(diffCommand(withServices)))
-  .addCommand(withCloudOptions(compareCommand(withServices)))
-  .addCommand(withCloudOptions(restoreCommand(withServices, () => config().author)))
-  .addCommand(
-    withCloudOptions(
-      storeCommand(
-        act => withServices(({ store }) => act(store)),
-        () => config().author,
-      ),
-    ),
-  )
-  .addCommand(withCloudOptions(typesCommand(withServices)))
-  .addCommand(testCommand(() => config().tablesDir))
-  .addCommand(logsCommand(folders, withServices))
-  .addCommand(tableCommand(() => folders('clear')))
+for (const command of [...cloud.map(withCloudOptions), ...local]) program.addCommand(command)
 
 for (const each of [program, ...program.commands.flatMap(command => [command, ...command.commands])])
   each.configureOutput({ outputError: (text, write) => write(visible(text)) })

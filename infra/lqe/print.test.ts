@@ -80,7 +80,7 @@ describe('a terminal gets no hidden or control characters of rows', () => {
 
 test('names of keys are shown so, each key in one line', async () => {
   const { out } = await runCommand(
-    keyCommand(act => act(services.store)),
+    keyCommand(act => act(services)),
     ['list'],
   )
   expect(out).toMatch(/a\\u\{1b\}\[2J/)

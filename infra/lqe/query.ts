@@ -17,6 +17,7 @@ import type { Column } from '../../shared/sql/types.ts'
 import { visible, visibleJson } from '../../shared/visible-text.ts'
 import { nameHint } from '../../shared/sql/nearest.ts'
 import { Timing } from '../../shared/timing.ts'
+import type { WithServices } from './command.ts'
 import { typedPath } from './path.ts'
 import { print, printData, warn } from './print.ts'
 
@@ -30,7 +31,7 @@ interface QueryOptions {
 }
 
 /** Its action throws ApiError. Rows go to standard output, all else to standard error. */
-export function queryCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
+export function queryCommand(withServices: WithServices) {
   const names = ['table', ...formats.map(({ name }) => name)]
   return new Command('query')
     .description('run an endpoint and print its rows')

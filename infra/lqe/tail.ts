@@ -1,6 +1,6 @@
 /** `lqe tail NAME`: the newest rows of an endpoint with pages, and those that come, oldest first; it asks again and again. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { Endpoint, Paging } from '../../shared/endpoints/definition.ts'
 import { fromMicros } from '../../shared/endpoints/timestamps.ts'
 import type { Row } from '../../shared/engines/engine.ts'
@@ -8,6 +8,7 @@ import { ApiError } from '../../shared/errors.ts'
 import { pageRows } from '../../shared/pages/statement.ts'
 import { visibleJson } from '../../shared/visible-text.ts'
 import type { Services } from '../../shared/services.ts'
+import { type WithServices, wholeNumber } from './command.ts'
 import { answerOf, collectParameter, findEndpoint } from './query.ts'
 import { print, printData, warn } from './print.ts'
 
@@ -20,16 +21,16 @@ interface TailOptions {
 }
 
 /** Its action ends at SIGINT, SIGTERM or a closed pipe, and throws ApiError for what will not pass by itself. */
-export function tailCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
+export function tailCommand(withServices: WithServices) {
   return new Command('tail')
     .description('print the newest rows of an endpoint, and those that come, until Ctrl-C')
     .argument('<name>', 'the name or id of an endpoint with pages')
     .option('--param <name=value>', 'a parameter; repeat for more', collectParameter, [])
-    .option('--rows <count>', 'rows to begin with', wholeNumber, 10)
+    .option('--rows <count>', 'rows to begin with', wholeNumber(0, 99_999), 10)
     .option(
       '--every <seconds>',
       'how often to ask for more; on BigQuery each time costs at least 10 MB',
-      wholeNumber,
+      wholeNumber(0, 99_999),
       5,
     )
     .addOption(
@@ -105,9 +106,4 @@ function lineOf(row: Row, { by: [time, tie] }: Paging): string {
   const texts = Object.values(others).filter(value => value !== null && typeof value !== 'object')
   const when = typeof at === 'number' ? (fromMicros(BigInt(at)) ?? at) : ''
   return [when, ...texts].join('  ').replaceAll(/[\r\n]+/g, ' ')
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('Write a whole number.')
-  return Number(text)
 }

@@ -8,6 +8,7 @@ import { asUsual } from '../../shared/data-folder.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { listKeys, unknownKey } from '../../shared/keys/records.ts'
 import type { Services } from '../../shared/services.ts'
+import type { WithServices } from './command.ts'
 import { typedPath } from './path.ts'
 import { print, printData } from './print.ts'
 
@@ -17,7 +18,7 @@ interface TypesOptions {
 }
 
 /** Its action throws KeyError for an unknown key. */
-export function typesCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
+export function typesCommand(withServices: WithServices) {
   return new Command('types')
     .description('write a TypeScript client for the endpoints that a key may call')
     .option('--key <id>', 'the id of a key, the part between lqe_ and the next _; by default every endpoint')

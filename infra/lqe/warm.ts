@@ -7,14 +7,12 @@ import { ApiError } from '../../shared/errors.ts'
 import { lineOf, type Log } from '../../shared/log.ts'
 import type { Services } from '../../shared/services.ts'
 import { isWarmed } from '../../shared/warm/warm.ts'
+import type { WithServices } from './command.ts'
 import { print, warn } from './print.ts'
 import { findEndpoint } from './query.ts'
 
 /** Its action throws ApiError. The report goes to standard output, why something failed to standard error. */
-export function warmCommand(
-  withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
-  config: () => Config,
-) {
+export function warmCommand(withServices: WithServices, config: () => Config) {
   return new Command('warm')
     .description('refresh the answers in use that are due, of one endpoint or of all that are kept warm')
     .argument('[name]', 'the name or id of an endpoint')

@@ -5,6 +5,7 @@ import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import { failedTests } from '../endpoint-tests/command.ts'
 import { accountHere } from '../account.ts'
+import type { WithServices } from '../command.ts'
 import { typedPath } from '../path.ts'
 import { check } from './check.ts'
 import { compareQueries } from './compare.ts'
@@ -140,10 +141,7 @@ interface Settings {
 }
 
 /** Its action throws what `apply` does. @param settings are read when it runs, after the options for the cloud */
-export function applyCommand(
-  withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
-  settings: () => Settings,
-): Command {
+export function applyCommand(withServices: WithServices, settings: () => Settings): Command {
   return new Command('apply')
     .description('make the stored endpoints equal to the files in queries/')
     .option('--dry-run', 'only print what would be done', false)

@@ -17,7 +17,7 @@ import {
   type SavedQuery,
   statementOf,
 } from '../../../shared/endpoints/saved-query.ts'
-import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
+import { isoTimestamp, relativeTime } from '../../../shared/endpoints/timestamps.ts'
 import { statementLimits } from '../../../shared/sql/limits.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { print } from '../../../shared/sql/printer.ts'
@@ -100,36 +100,30 @@ async function* differences(
   let at = file ?? batchFile
   if (at === undefined) return
   const time = await timeOf(engine)
-  const [own, tried] = [atOnce(ownQuery(endpoint), time), atOnce(query, time)]
+  const alone = (saved: SavedQuery) => (set: ParameterSet) =>
+    runAlone(engine, endpoint, atOnce(saved, time), set)
+  const each = (sets: ParameterSet[]) => pMap(sets, alone(query), { concurrency: 1 })
+  const together = async (sets: ParameterSet[]) =>
+    (await runTogether(engine, endpoint, atOnce(query, time), sets)).map(shownOf)
   const known = new Map<ParameterSet, object>()
-  const compare = async (sets: ParameterSet[], run: (sets: ParameterSet[]) => Promise<object[]>) => {
-    const difference = await firstDifference(sets, set => runAlone(engine, endpoint, own, set), run, known)
-    if (difference === null) return []
-    return [[at!, `${printSet(difference.set)}: gives other rows than the endpoint's own query`]] as [
-      string,
-      string,
-    ][]
-  }
   try {
     const isFitting = (set: ParameterSet) => file === undefined || queryFor(endpoint, set).sql === query.sql
     const fitting = sampleSets(endpoint).filter(isFitting)
     if (fitting.length === 0) throw new Error('could not be compared: none of the examples fits `when`')
-    if (file !== undefined)
-      yield* await compare(fitting, sets =>
-        pMap(sets, set => runAlone(engine, endpoint, tried, set), oneByOne),
-      )
-    if (batchFile === undefined) return
-    at = batchFile
-    for (const group of groupsOf(endpoint.warm ?? { apart: {} }, fitting, set => set))
-      yield* await compare(group, async sets =>
-        (await runTogether(engine, endpoint, tried, sets)).map(shownOf),
-      )
+    const groups = groupsOf(endpoint.warm ?? { apart: {} }, fitting, set => set)
+    for (const [where, run, all] of [
+      [file, each, [fitting]] as const,
+      [batchFile, together, groups] as const,
+    ])
+      for (const sets of where === undefined ? [] : all) {
+        at = where!
+        const found = await firstDifference(sets, alone(ownQuery(endpoint)), run, known)
+        if (found) yield [at, `${printSet(found.set)}: gives other rows than the endpoint's own query`]
+      }
   } catch (error) {
     yield [at, messageOf(error)]
   }
 }
-
-const oneByOne = { concurrency: 1 }
 
 /** By the engine's clock, microseconds since 1970. */
 async function timeOf(engine: QueryEngine): Promise<number> {
@@ -180,11 +174,14 @@ export function sampleSets(endpoint: Endpoint): ParameterSet[] {
   return sets
 }
 
-function samplesOf({ type, format, enum: choices, examples = [], default: preset }: ParameterDefinition) {
+/** The values that a definition names for a parameter; a relative time counts from now. */
+export function samplesOf(definition: ParameterDefinition): (Scalar | null)[] {
+  const { type, format, enum: choices, examples = [], default: preset } = definition
   if (choices) return choices
   const values: Scalar[] = [...(type === 'boolean' ? [true, false] : examples)]
   if (preset !== undefined) values.push(preset)
-  return format === 'iso-timestamp' ? values.map(value => isoTimestamp(String(value))) : values
+  if (format !== 'iso-timestamp') return values
+  return values.map(String).map(text => isoTimestamp(text) ?? relativeTime(text, new Date()))
 }
 
 /** The rows of a query for one set, without what the run cost. */

@@ -1,18 +1,10 @@
 /** The plan that makes the store equal to `queries/`, and an estimate of the bytes that each endpoint reads. */
-import type { Binding, QueryEngine } from '../../../shared/engines/engine.ts'
-import {
-  type Endpoint,
-  endpointIn,
-  fieldsOf,
-  type ParameterDefinition,
-  type Scalar,
-  typeOf,
-  upstreamBindings,
-} from '../../../shared/endpoints/definition.ts'
+import type { QueryEngine } from '../../../shared/engines/engine.ts'
+import { emptyBindings, type Endpoint, endpointIn, fieldsOf } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
-import { isRelative, relativeTime } from '../../../shared/endpoints/timestamps.ts'
 import { keepVersions } from '../../../shared/endpoints/versions.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
+import { samplesOf } from './compare.ts'
 import { lineDiff } from './diff.ts'
 
 /** The change that one endpoint needs. */
@@ -94,37 +86,19 @@ function textOf({ sql, version: _, ...settings }: Endpoint): string {
  * @throws EngineError
  */
 export async function estimates(endpoint: Endpoint, engine: QueryEngine): Promise<string[]> {
-  const bindings = examples(endpoint)
-  const [name, definition] =
-    Object.entries(endpoint.parameters).find(([, { enum: choices }]) => choices) ?? []
-  const runs = definition?.enum?.map(value => ({
-    subject: `${endpoint.name} ${name}=${value}`,
-    bindings: bindings.map(binding => (binding.name === name ? { ...binding, value } : binding)),
-  })) ?? [{ subject: endpoint.name, bindings }]
-  const lines = runs.map(async ({ subject, bindings }) => {
-    const { bytes } = await engine.describe({ sql: endpoint.sql, bindings })
-    return bytes === null ? [] : [`${subject} reads about ${amount(bytes)}`]
-  })
-  return (await Promise.all(lines)).flat()
-}
-
-/** The definition's own examples, or NULL. */
-function examples(endpoint: Endpoint): Binding[] {
-  const parameters = Object.entries(endpoint.parameters).map(([name, definition]) => ({
-    name,
-    type: typeOf(definition),
-    value: settled(
-      definition.examples?.[0] ?? definition.enum?.[0] ?? definition.default ?? null,
-      definition,
-    ),
-  }))
-  return [...parameters, ...upstreamBindings(endpoint)]
-}
-
-/** A relative time counts from now. */
-function settled(value: Scalar | null, { format }: ParameterDefinition): Scalar | null {
-  const isTime = format === 'iso-timestamp' && typeof value === 'string' && isRelative(value)
-  return isTime ? relativeTime(value, new Date()) : value
+  const { name, sql, parameters } = endpoint
+  const choice = Object.keys(parameters).find(parameter => parameters[parameter]!.enum)
+  const lines: string[] = []
+  for (const value of choice === undefined ? [null] : parameters[choice]!.enum!) {
+    const bindings = emptyBindings(endpoint).map(binding => {
+      const [sample = null] = parameters[binding.name] ? samplesOf(parameters[binding.name]!) : []
+      return { ...binding, value: binding.name === choice ? value : sample }
+    })
+    const { bytes } = await engine.describe({ sql, bindings })
+    const subject = choice === undefined ? name : `${name} ${choice}=${value}`
+    if (bytes !== null) lines.push(`${subject} reads about ${amount(bytes)}`)
+  }
+  return lines
 }
 
 function amount(bytes: number): string {

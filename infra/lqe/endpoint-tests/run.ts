@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { stringify } from 'yaml'
 import { finish } from '../../../shared/answers/answer.ts'
 import { loadConfig } from '../../../shared/config.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
@@ -16,7 +15,7 @@ import { ApiError } from '../../../shared/errors.ts'
 import { openServices, type Services } from '../../../shared/services.ts'
 import { groupsOf } from '../../../shared/warm/batch.ts'
 import { runTogether } from '../apply/compare.ts'
-import { lineDiff } from '../apply/diff.ts'
+import { valueDiff } from '../apply/diff.ts'
 import { carryOut, planFor } from '../apply/plan.ts'
 import { type FileProblem, QueriesError } from '../apply/yaml.ts'
 import { BadEntry, entryReader, type Json } from '../logs/entries.ts'
@@ -129,24 +128,9 @@ export async function runCase(
   if (isDeepStrictEqual(got, expected)) return { got, problem: null }
   const words =
     'rows' in expected || 'error' in expected
-      ? `answers otherwise${reason}:\n${shownLines(lineDiff(stringify(expected), stringify(got)))}`
+      ? `answers otherwise${reason}:\n${valueDiff(expected, got).join('\n')}`
       : 'says neither rows nor error; lqe test --update writes what comes'
   return { got, problem: tests.problem(`/cases/${at}`, named(one, words)) }
-}
-
-/** A bound for whole answers that are others: more is only counted. */
-const mostLines = 40
-const mostCharacters = 300
-
-function shownLines(text: string): string {
-  const lines = text.split('\n')
-  const more = lines.length - mostLines
-  return lines
-    .slice(0, mostLines)
-    .map(line => (line.length > mostCharacters ? `${line.slice(0, mostCharacters)}…` : line))
-    .concat(more > 0 ? [`and ${more} more lines`] : [])
-    .map(line => `    ${line}`)
-    .join('\n')
 }
 
 function named({ name }: TestCase, words: string): string {

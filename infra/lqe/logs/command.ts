@@ -1,9 +1,10 @@
 /** `lqe logs ...`: loads and samples logs, and clears those of this machine. */
 import { statSync } from 'node:fs'
 import cliProgress from 'cli-progress'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { Services } from '../../../shared/services.ts'
+import { type WithServices, wholeNumber } from '../command.ts'
 import { typedPath } from '../path.ts'
 import { LogsError } from './error.ts'
 import { formats } from './formats.ts'
@@ -16,7 +17,7 @@ import { print, warn } from '../print.ts'
 /** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs, and told if it adds rows or clears */
 export function logsCommand(
   settings: (change?: 'add' | 'clear') => Folders,
-  withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
+  withServices: WithServices,
 ): Command {
   const about = 'logs: load files, make samples, clear tables'
   const command = new Command('logs').description(about)
@@ -42,8 +43,13 @@ export function logsCommand(
   command
     .command('sample')
     .description('make sample logs of the last eight days in all tables; they replace an earlier sample')
-    .option('--rows <number>', 'how many requests', wholeNumber, defaults.rows)
-    .option('--seed <number>', 'the same seed makes the same logs', wholeNumber, defaults.seed)
+    .option('--rows <number>', 'how many requests', wholeNumber(1, 999_999_999), defaults.rows)
+    .option(
+      '--seed <number>',
+      'the same seed makes the same logs',
+      wholeNumber(1, 999_999_999),
+      defaults.seed,
+    )
     .option('--incident', 'with something to find: a caller that makes requests fail in the last hour', false)
     .action(async (flags: { rows: number; seed: number; incident: boolean }) => {
       const now = new Date()
@@ -162,9 +168,4 @@ export async function stoppable<T>(act: (signal: AbortSignal) => Promise<T>): Pr
 
 function collectPath(path: string, before?: string[]): string[] {
   return [...(before ?? []), typedPath(path)]
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text) || text === '0') throw new InvalidArgumentError('Write a whole number from 1.')
-  return Number(text)
 }

@@ -3,12 +3,11 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Store } from '../../../shared/stores/store.ts'
 import { accountHere, audit } from '../account.ts'
+import type { WithStore } from '../command.ts'
 import { typedPath } from '../path.ts'
 import { print, printData } from '../print.ts'
 import { contentsIn, readContents, textOf } from './contents.ts'
 import { carryOutImport, planImport } from './import.ts'
-
-type WithStore = (act: (store: Store) => Promise<void>) => Promise<void>
 
 /** Its actions throw ExportError. @param author who imports, for the list of versions; `null` = the account and machine */
 export function storeCommand(withStore: WithStore, author: () => string | null): Command {
@@ -17,7 +16,7 @@ export function storeCommand(withStore: WithStore, author: () => string | null):
     .command('export')
     .description('write every definition that is kept, and every key, as a hash; no answers and no secret')
     .argument('<file>', 'where to, for its owner alone; - for standard output', typedPath)
-    .action((file: string) => withStore(store => exportTo(store, file)))
+    .action((file: string) => withStore(({ store }) => exportTo(store, file)))
   command
     .command('import')
     .description(
@@ -26,7 +25,7 @@ export function storeCommand(withStore: WithStore, author: () => string | null):
     .argument('<file>', 'the file; - for standard input', typedPath)
     .option('--dry-run', 'only print what would change', false)
     .action((file: string, { dryRun }: { dryRun: boolean }) =>
-      withStore(store => importFrom(store, file, dryRun, author() ?? accountHere())),
+      withStore(({ store }) => importFrom(store, file, dryRun, author() ?? accountHere())),
     )
   return command
 }

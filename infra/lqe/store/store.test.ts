@@ -305,7 +305,7 @@ describe('lqe store', () => {
   const lqe = (store: Store, ...args: string[]) =>
     runCommand(
       storeCommand(
-        act => act(store),
+        act => act({ store }),
         () => null,
       ),
       args,

@@ -9,10 +9,9 @@ import { carryOut, diffOf, stepFor } from '../apply/plan.ts'
 import { planRollups, removeUnused } from '../apply/rollups.ts'
 import { findAmong, upstreamFaults } from '../apply/upstream.ts'
 import { dotted } from '../apply/yaml.ts'
+import type { WithServices } from '../command.ts'
 import { print } from '../print.ts'
 import { inForce, pick, VersionError, versionsOf, versionWords } from './version.ts'
-
-type WithServices = (act: (services: Services) => Promise<void>) => Promise<void>
 
 /** Its action throws VersionError for an endpoint that was never applied, and to forget the version in force. */
 export function versionsCommand(withServices: WithServices): Command {

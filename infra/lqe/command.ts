@@ -1,0 +1,17 @@
+/** What commands share: how they get the service, and how they read a number. */
+import { InvalidArgumentError } from 'commander'
+import type { Services } from '../../shared/services.ts'
+
+/** Opens the service for a command, and closes it after. */
+export type WithServices = (act: (services: Services) => Promise<void>) => Promise<void>
+/** The same for a command that needs the store alone. */
+export type WithStore = (act: (services: Pick<Services, 'store'>) => Promise<void>) => Promise<void>
+
+/** Reads a whole number within bounds, both included. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return text => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (number >= least && number <= most) return number
+    throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}.`)
+  }
+}
