@@ -10,6 +10,8 @@ export type Request = ReturnType<typeof inventRequest>
 export type Project = (typeof projects)[number]
 
 type Fields = { [name: string]: Json }
+/** What texts of the templates name. */
+type Words = { [name: string]: string | number | null }
 
 const world = parse(readFileSync(join(import.meta.dirname, 'sample.yaml'), 'utf8'), {
   merge: true,
@@ -38,14 +40,16 @@ const world = parse(readFileSync(join(import.meta.dirname, 'sample.yaml'), 'utf8
   }[]
 }
 
-const calls = Object.entries(world.calls).map(([service, lines]) => [service, lines.map(filling)] as const)
+const calls = Object.entries(world.calls).map(
+  ([service, lines]) => [service, lines.map(fillingText)] as const,
+)
 const statuses = new Map(
   Object.entries(world.statuses).map(([status, more]) => [Number(status), filling(more)] as const),
 )
 const entries = world.entries.map(({ if: wanted = '', message, metadata, ...entry }) => ({
   ...entry,
   wanted: new RegExp(wanted),
-  messages: [message ?? []].flat().map(filling),
+  messages: [message ?? []].flat().map(fillingText),
   metadataOf: filling(metadata),
 }))
 
@@ -113,7 +117,7 @@ export function inventRequest(time: number, users: User[], random: Random) {
   const user = random.favourite(users)
   const [service, lines] = random.favourite(calls)
   const [name, functionId] = random.favourite(Object.entries(project.functions))
-  const words: Fields = {
+  const words: Words = {
     table: random.favourite(project.tables),
     bucket: random.favourite(project.buckets),
     function: name,
@@ -137,8 +141,16 @@ export function* entriesOf({ time, words, project, user, target, ...call }: Requ
   const { ref, site, server } = project
   const [path = ''] = target.split('?')
   const host = `${ref}.example.co`
-  const known: Fields = {
-    ...{ ...words, ...call, email, session, ...client, ref, site, server, host },
+  const known: Words = {
+    ...words,
+    ...call,
+    ...client,
+    email,
+    session,
+    ref,
+    site,
+    server,
+    host,
     statusText: String(call.status),
     path,
     search: target.slice(path.length),
@@ -163,7 +175,7 @@ export function* entriesOf({ time, words, project, user, target, ...call }: Requ
 }
 
 /** The forms in which programs write a time. @param micros since 1970 */
-function timesOf(micros: number): Fields {
+function timesOf(micros: number): Words {
   const date = new Date(micros / 1000)
   const time = date.toISOString()
   const databaseTime = time.replace('T', ' ').replace('Z', ' UTC')
@@ -171,7 +183,8 @@ function timesOf(micros: number): Fields {
 }
 
 /** Makes a copy of a template, with the words of its texts as values; one that is not known is `null`. */
-type Fill = (words: Fields, random: Random) => Json
+type Fill<Value = Json> = (words: Words, random: Random) => Value
+type FillText = Fill<Words[string]>
 
 function filling(template: Json): Fill {
   if (typeof template === 'string') return fillingText(template)
@@ -185,17 +198,17 @@ function filling(template: Json): Fill {
   }
 }
 
-function fillingText(template: string): Fill {
+function fillingText(template: string): FillText {
   // Every second part is a word.
   const [before = '', word, ...others] = template.split(/[{}]/)
   if (word === undefined) return () => template
   const value = valueOf(word)
   if (template === `{${word}}`) return value
-  const texts = [value, ...others.map((text, at): Fill => (at % 2 === 0 ? () => text : valueOf(text)))]
+  const texts = [value, ...others.map((text, at): FillText => (at % 2 === 0 ? () => text : valueOf(text)))]
   return (words, random) => texts.reduce((text, fill) => text + String(fill(words, random)), before)
 }
 
-function valueOf(word: string): Fill {
+function valueOf(word: string): FillText {
   const choices = word.split('|')
   if (choices.length > 1) return (_, random) => random.pick(choices)
   const [, least, most] = /^(\d+)-(\d+)$/.exec(word) ?? []
