@@ -33,57 +33,45 @@ export function isCombined(line: string): boolean {
   return line.length <= longestLine && frame.test(line.trimEnd())
 }
 
-/** What a line holds; `null` where it has a `-`, or no such field. */
-interface AccessLine {
-  timestamp: string
-  client: string | null
-  user: string | null
-  request: string | null
-  status: number | null
-  length: string | null
-  referer: string | null
-  userAgent: string | null
-}
-
 /**
  * Reads a line such as
  * `203.0.113.9 - - [17/May/2015:10:05:03 +0000] "GET /a?b=1 HTTP/1.1" 200 512 "https://example.com/" "curl/8.5.0"`.
+ * @param host of the URL
+ * @returns `null` where it has a `-`, or no such field
  * @throws BadEntry for a line that is not in the format, or has no valid time
  */
-function readLine(line: string): AccessLine {
+function readLine(line: string, host: string) {
   if (line.length > longestLine) throw new BadEntry(`longer than ${longestLine} characters`)
   const match = frame.exec(line.trimEnd())
   if (!match) throw new BadEntry('not in the combined log format')
   const field = (name: string) => known(match.groups?.[name])
-  const [status, time] = [field('status'), field('time') ?? '']
-  if (entryTimestamp(time) === null)
-    throw new BadEntry(`${JSON.stringify(time)} is not a time such as 17/May/2015:10:05:03 +0000`)
+  const [status, timestamp, request] = [field('status'), field('time') ?? '', field('request')]
+  if (entryTimestamp(timestamp) === null)
+    throw new BadEntry(`${JSON.stringify(timestamp)} is not a time such as 17/May/2015:10:05:03 +0000`)
   return {
-    timestamp: time,
+    timestamp,
     client: field('client'),
     user: field('user'),
-    request: field('request'),
+    request,
+    ...parseRequest(request ?? '', host),
     status: status === null ? null : Number(status),
     length: field('length'),
     referer: field('referer'),
-    userAgent: field('agent'),
+    user_agent: field('agent'),
   }
 }
 
 /** The columns of a table that is made for access logs, beside `id` and `timestamp`. */
 export const accessColumns: FieldSchema[] = [
   { name: 'event_message', type: 'STRING', mode: 'NULLABLE', description: 'The line as it is' },
-  { name: 'client', type: 'STRING', mode: 'NULLABLE' },
-  { name: 'user', type: 'STRING', mode: 'NULLABLE' },
-  { name: 'method', type: 'STRING', mode: 'NULLABLE' },
-  { name: 'path', type: 'STRING', mode: 'NULLABLE' },
-  { name: 'search', type: 'STRING', mode: 'NULLABLE' },
-  { name: 'protocol', type: 'STRING', mode: 'NULLABLE' },
-  { name: 'status', type: 'INT64', mode: 'NULLABLE' },
-  { name: 'bytes', type: 'INT64', mode: 'NULLABLE' },
-  { name: 'referer', type: 'STRING', mode: 'NULLABLE' },
-  { name: 'user_agent', type: 'STRING', mode: 'NULLABLE' },
+  ...['client', 'user', 'method', 'path', 'search', 'protocol'].map(text),
+  ...['status', 'bytes'].map(name => ({ name, type: 'INT64', mode: 'NULLABLE' as const })),
+  ...['referer', 'user_agent'].map(text),
 ]
+
+function text(name: string): FieldSchema {
+  return { name, type: 'STRING', mode: 'NULLABLE' }
+}
 
 /**
  * A line as an entry of a table that is made for access logs. A malformed request line leaves method and path unknown.
@@ -91,24 +79,10 @@ export const accessColumns: FieldSchema[] = [
  * @throws BadEntry
  */
 export function parseAccess(line: string): Json {
-  const { timestamp, client, user, request, status, length, referer, userAgent } = readLine(line)
-  const { method, path, search, protocol } = parseRequest(request ?? '', '-')
+  const { request: _, url: __, timestamp, length, referer, user_agent, ...parts } = readLine(line, '-')
   const bytes = length === null ? null : Number(length)
-  const event_message = line.trimEnd()
-  return {
-    timestamp,
-    event_message,
-    client,
-    user,
-    method,
-    path,
-    search,
-    protocol,
-    status,
-    bytes,
-    referer,
-    user_agent: userAgent,
-  }
+  // In this order, of which the entry's id is made.
+  return { timestamp, event_message: line.trimEnd(), ...parts, bytes, referer, user_agent }
 }
 
 /**
@@ -118,8 +92,8 @@ export function parseAccess(line: string): Json {
  * @throws BadEntry
  */
 export function parseCombined(line: string, { project, host }: { project: string; host: string }): Json {
-  const { timestamp, client, user, request, status, length, referer, userAgent: user_agent } = readLine(line)
-  const { protocol, ...parts } = parseRequest(request ?? '', host)
+  const { timestamp, client, user, request, status, length, referer, user_agent, protocol, ...parts } =
+    readLine(line, host)
   const { method, url } = parts
   return {
     timestamp,

@@ -11,7 +11,7 @@ import { formats } from './formats.ts'
 import { type Loaded, type LoadOptions, loadLogs } from './load.ts'
 import type { Folders } from './parquet.ts'
 import { clearLogs } from './publish.ts'
-import { defaults, sampleIncident, writeSample } from './sample.ts'
+import type { Incident } from './sample.ts'
 import { print, warn } from '../print.ts'
 
 /** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs, and told if it adds rows or clears */
@@ -43,26 +43,23 @@ export function logsCommand(
   command
     .command('sample')
     .description('make sample logs of the last eight days in all tables; they replace an earlier sample')
-    .option('--rows <number>', 'how many requests', wholeNumber(1, 999_999_999), defaults.rows)
-    .option(
-      '--seed <number>',
-      'the same seed makes the same logs',
-      wholeNumber(1, 999_999_999),
-      defaults.seed,
-    )
+    .option('--rows <number>', 'how many requests (default: 6000)', wholeNumber(1, 999_999_999))
+    .option('--seed <number>', 'the same seed makes the same logs (default: 1)', wholeNumber(1, 999_999_999))
     .option('--incident', 'with something to find: a caller that makes requests fail in the last hour', false)
-    .action(async (flags: { rows: number; seed: number; incident: boolean }) => {
+    .action(async (flags: { rows?: number; seed?: number; incident: boolean }) => {
+      // Its world takes a while to read, so other commands do without.
+      const { defaults, sampleIncident, writeSample } = await import('./sample.ts')
       const now = new Date()
+      const { rows, seed } = { ...defaults, ...flags }
       const counts = await stoppable(signal =>
-        withProgress('requests', flags.rows, bar => {
+        withProgress('requests', rows, bar => {
           const onProgress = (done: number) => bar.update(done)
           return writeSample({ ...settings('add'), ...flags, now, signal, out: warn, onProgress })
         }),
       )
-      const made = [...counts].filter(([, rows]) => rows > 0)
-      for (const [table, rows] of made) print(`${table}: ${rows} sample rows`)
-      if (flags.incident && made.length > 0)
-        print('', ...solution(sampleIncident(flags.seed, now)).split('\n'))
+      const made = [...counts].filter(([, count]) => count > 0)
+      for (const [table, count] of made) print(`${table}: ${count} sample rows`)
+      if (flags.incident && made.length > 0) print('', ...solution(sampleIncident(seed, now)).split('\n'))
     })
   command
     .command('clear')
@@ -79,7 +76,7 @@ export function logsCommand(
   return command
 }
 
-function solution({ project, table, user, begin }: ReturnType<typeof sampleIncident>): string {
+function solution({ project, table, user, begin }: Incident): string {
   const since = new Date(begin / 1000).toISOString()
   return (
     `Something fails in project ${project.ref}. What there is to find: since ${since}, user ${user.id} sends ` +

@@ -136,7 +136,7 @@ function* schedule(count: number, end: number, random: Random): Generator<number
   }
 }
 
-interface Incident {
+export interface Incident {
   project: Project
   /** Which its requests read. */
   table: string

@@ -1,5 +1,5 @@
 /** Making a log table from a file of logs: its schema is guessed, shown, and written where table files are. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { asUsual } from '../../../shared/data-folder.ts'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
@@ -169,14 +169,9 @@ export async function makeTable(
   { logsFolder, tablesFolder }: Folders,
 ): Promise<string> {
   const columns = columnsOf(schema, ({ type }) => new TypeError(type))
-  await withStage(logsFolder, async stage => {
-    const made = mkdtempSync(join(stage.folder, 'empty-'))
-    await prepareTableFolder(stage.connection, made, columns)
-    const [empty] = readdirSync(made) as [string]
-    const folder = tableFolder(logsFolder, name)
-    mkdirSync(folder, { recursive: true })
-    if (!existsSync(join(folder, empty))) renameSync(join(made, empty), join(folder, empty))
-  })
+  await withStage(logsFolder, ({ connection }) =>
+    prepareTableFolder(connection, tableFolder(logsFolder, name), columns),
+  )
   const file = schemaFile(tablesFolder, name)
   const beside = `${file}.${process.pid}.tmp`
   try {
