@@ -1,7 +1,14 @@
 -- Answers many sets of parameters with the intervals of days: the rows of usage.api-counts.from-hours.sql, each beside the
 -- set it belongs to, which is found as in usage.api-counts.from-rollup.batch.sql.
 WITH sets AS (
-  SELECT DISTINCT s.interval, s.project FROM UNNEST(@sets) AS s
+  SELECT DISTINCT
+    s.interval,
+    s.project,
+    TIMESTAMP_SUB(
+      TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR),
+      INTERVAL CASE s.interval WHEN '1day' THEN 24 WHEN '3day' THEN 72 ELSE 168 END HOUR
+    ) AS start
+  FROM UNNEST(@sets) AS s
 ),
 counts AS (
   SELECT r.time, r.origin, r.words, r.rest, r.storage, r.auth, r.realtime
@@ -33,14 +40,13 @@ matches AS (
 SELECT
   s.interval,
   s.project,
-  DATETIME(IF(s.interval = '1day', TIMESTAMP_TRUNC(c.time, HOUR), TIMESTAMP_TRUNC(c.time, DAY)), 'UTC') AS timestamp,
+  DATETIME(IF(s.interval IN ('1day', '3day'), TIMESTAMP_TRUNC(c.time, HOUR), TIMESTAMP_TRUNC(c.time, DAY)), 'UTC') AS timestamp,
   SUM(c.rest) AS total_rest_requests,
   SUM(c.storage) AS total_storage_requests,
   SUM(c.auth) AS total_auth_requests,
   SUM(c.realtime) AS total_realtime_requests
 FROM sets AS s
 JOIN matches AS m ON m.project = s.project
-JOIN counts AS c ON c.origin = m.origin AND c.words = m.words
-WHERE s.interval != '1day' OR c.time >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 24 HOUR)
+JOIN counts AS c ON c.origin = m.origin AND c.words = m.words AND c.time >= s.start
 GROUP BY s.interval, s.project, timestamp
 ORDER BY s.interval, s.project, timestamp

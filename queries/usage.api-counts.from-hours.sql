@@ -1,6 +1,6 @@
 -- The rows of usage.api-counts.sql for more than an hour: moments up to the first whole hour of the window, and hours from
--- there on, however far the log reaches. @interval is daily, 7day or 1day, which is the hours from the 24th before this one,
--- and patterns are those of usage.api-counts.from-rollup.sql.
+-- there on, however far the log reaches. @interval is daily or 7day, or 1day or 3day, which are the hours from the 24th or 72nd
+-- before this one; and patterns are those of usage.api-counts.from-rollup.sql.
 WITH counts AS (
   SELECT r.time, r.origin, r.words, r.rest, r.storage, r.auth, r.realtime
   FROM `usage.api-counts.rollup` AS r
@@ -12,7 +12,7 @@ WITH counts AS (
   WHERE h.hour >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 167 HOUR)
 )
 SELECT
-  DATETIME(IF(@interval = '1day', TIMESTAMP_TRUNC(time, HOUR), TIMESTAMP_TRUNC(time, DAY)), 'UTC') AS timestamp,
+  DATETIME(IF(@interval IN ('1day', '3day'), TIMESTAMP_TRUNC(time, HOUR), TIMESTAMP_TRUNC(time, DAY)), 'UTC') AS timestamp,
   SUM(rest) AS total_rest_requests,
   SUM(storage) AS total_storage_requests,
   SUM(auth) AS total_auth_requests,
@@ -23,6 +23,9 @@ WHERE IF(
     STARTS_WITH(origin, REPLACE(SUBSTR(@project, 2), '\\', '')),
     STRPOS(origin, @project) > 0 OR STRPOS(words, @project) > 0
   )
-  AND (@interval != '1day' OR time >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 24 HOUR))
+  AND time >= TIMESTAMP_SUB(
+    TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR),
+    INTERVAL CASE @interval WHEN '1day' THEN 24 WHEN '3day' THEN 72 ELSE 168 END HOUR
+  )
 GROUP BY timestamp
 ORDER BY timestamp ASC

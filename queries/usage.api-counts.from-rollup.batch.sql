@@ -4,12 +4,20 @@
 -- equality. These are ^https://ref\. for what the origin begins with, and all that is 20 letters long of each word;
 -- where those would be many, each set is looked for.
 WITH sets AS (
-  SELECT DISTINCT s.interval, s.project FROM UNNEST(@sets) AS s
+  SELECT DISTINCT
+    s.interval,
+    s.project,
+    TIMESTAMP_SUB(
+      CURRENT_TIMESTAMP(),
+      INTERVAL CASE s.interval WHEN '15min' THEN 15 WHEN '30min' THEN 30 WHEN '3hr' THEN 180 ELSE 60 END MINUTE
+    ) AS start
+  FROM UNNEST(@sets) AS s
 ),
 counts AS (
   SELECT r.time, r.origin, r.words, r.rest, r.storage, r.auth, r.realtime
   FROM `usage.api-counts.rollup` AS r
-  WHERE r.time >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 60 MINUTE)
+  WHERE r.time >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 180 MINUTE)
+    AND r.time >= (SELECT MIN(start) FROM sets)
 ),
 places AS (
   SELECT DISTINCT origin, words, LENGTH(origin) + LENGTH(words) AS letters FROM counts
@@ -38,6 +46,6 @@ SELECT
   SUM(c.realtime) AS total_realtime_requests
 FROM sets AS s
 JOIN matches AS m ON m.project = s.project
-JOIN counts AS c ON c.origin = m.origin AND c.words = m.words
+JOIN counts AS c ON c.origin = m.origin AND c.words = m.words AND c.time >= s.start
 GROUP BY s.interval, s.project, timestamp
 ORDER BY s.interval, s.project, timestamp

@@ -3,8 +3,8 @@
 WITH requests AS (
   SELECT
     CASE
-      WHEN @interval IN ('minutely', '1hr') THEN TIMESTAMP_TRUNC(t.timestamp, MINUTE)
-      WHEN @interval IN ('hourly', '1day') THEN TIMESTAMP_TRUNC(t.timestamp, HOUR)
+      WHEN @interval IN ('minutely', '15min', '30min', '1hr', '3hr') THEN TIMESTAMP_TRUNC(t.timestamp, MINUTE)
+      WHEN @interval IN ('hourly', '1day', '3day') THEN TIMESTAMP_TRUNC(t.timestamp, HOUR)
       WHEN @interval IN ('daily', '7day') THEN TIMESTAMP_TRUNC(t.timestamp, DAY)
     END AS bucket,
     r.path AS path
@@ -13,8 +13,17 @@ WITH requests AS (
   CROSS JOIN UNNEST(m.request) AS r
   WHERE t.timestamp >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)
     AND t.timestamp >= TIMESTAMP_SUB(
-      IF(@interval = '1day', TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), CURRENT_TIMESTAMP()),
-      INTERVAL CASE WHEN @interval IN ('daily', '7day') THEN 10080 WHEN @interval = '1day' THEN 1440 ELSE 60 END MINUTE
+      IF(@interval IN ('1day', '3day'), TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), CURRENT_TIMESTAMP()),
+      INTERVAL CASE @interval
+        WHEN '15min' THEN 15
+        WHEN '30min' THEN 30
+        WHEN '3hr' THEN 180
+        WHEN '1day' THEN 1440
+        WHEN '3day' THEN 4320
+        WHEN 'daily' THEN 10080
+        WHEN '7day' THEN 10080
+        ELSE 60
+      END MINUTE
     )
     AND REGEXP_CONTAINS(r.url, @project)
 )

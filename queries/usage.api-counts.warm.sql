@@ -1,11 +1,27 @@
 -- Answers many sets of parameters in one scan: the rows of usage.api-counts.sql, each beside the set it belongs to.
 -- Sets with the intervals of days come in statements of their own (`apart` in the YAML), so the first set decides how far
 -- back to read: an expression of parameters only, by which BigQuery can prune partitions.
--- Requests are counted once for each URL and bucket. A URL that lacks the text which a pattern begins with cannot match
+-- Requests are counted once for each window, URL and bucket. A URL that lacks the text which a pattern begins with cannot match
 -- it, and is not searched: regular expressions are what costs here. The last character of that text is left out, as a
 -- quantifier may follow it; with a | in the pattern no text is needed.
 WITH sets AS (
-  SELECT DISTINCT s.interval, s.project FROM UNNEST(@sets) AS s
+  SELECT DISTINCT
+    s.interval,
+    s.project,
+    TIMESTAMP_SUB(
+      IF(s.interval IN ('1day', '3day'), TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), CURRENT_TIMESTAMP()),
+      INTERVAL CASE s.interval
+        WHEN '15min' THEN 15
+        WHEN '30min' THEN 30
+        WHEN '3hr' THEN 180
+        WHEN '1day' THEN 1440
+        WHEN '3day' THEN 4320
+        WHEN 'daily' THEN 10080
+        WHEN '7day' THEN 10080
+        ELSE 60
+      END MINUTE
+    ) AS start
+  FROM UNNEST(@sets) AS s
 ),
 patterns AS (
   SELECT DISTINCT
@@ -19,9 +35,10 @@ patterns AS (
 ),
 counts AS (
   SELECT
+    w.start,
     r.url AS url,
     IF(
-      @sets[OFFSET(0)].interval IN ('daily', '7day', '1day'),
+      @sets[OFFSET(0)].interval IN ('daily', '7day', '1day', '3day'),
       TIMESTAMP_TRUNC(t.timestamp, HOUR),
       TIMESTAMP_TRUNC(t.timestamp, MINUTE)
     ) AS bucket,
@@ -32,12 +49,13 @@ counts AS (
   FROM `cloudflare.logs.prod` AS t
   CROSS JOIN UNNEST(t.metadata) AS m
   CROSS JOIN UNNEST(m.request) AS r
+  JOIN (SELECT DISTINCT start FROM sets) AS w ON t.timestamp >= w.start
   WHERE t.timestamp >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)
     AND t.timestamp >= TIMESTAMP_SUB(
       CURRENT_TIMESTAMP(),
-      INTERVAL IF(@sets[OFFSET(0)].interval IN ('daily', '7day', '1day'), 10080, 60) MINUTE
+      INTERVAL IF(@sets[OFFSET(0)].interval IN ('daily', '7day', '1day', '3day'), 10080, 180) MINUTE
     )
-  GROUP BY url, bucket
+  GROUP BY start, url, bucket
 ),
 matches AS (
   SELECT p.project, u.url
@@ -62,7 +80,6 @@ SELECT
   SUM(c.realtime) AS total_realtime_requests
 FROM sets AS s
 JOIN matches AS h ON h.project = s.project
-JOIN counts AS c ON c.url = h.url
-WHERE s.interval != '1day' OR c.bucket >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 1440 MINUTE)
+JOIN counts AS c ON c.url = h.url AND c.start = s.start
 GROUP BY s.interval, s.project, timestamp
 ORDER BY s.interval, s.project, timestamp

@@ -206,7 +206,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
       await page.locator('.chart [role=status]', { hasText: spoken }).waitFor({ state: 'attached' })
     }
     expect(await drawnHeights()).toEqual({ misplaced: [], inGap: 0 })
-    await page.getByText('hourly', { exact: true }).click()
+    await page.getByLabel('interval').selectOption('hourly')
     await run()
     await page.getByText('Buckets; no line goes through so few.').waitFor() // one hour of the last has requests
   })
@@ -471,7 +471,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
       await held
       await route.continue().catch(() => {})
     })
-    await page.getByRole('button', { name: 'Last hour' }).or(page.getByLabel('hourly')).first().click()
+    await page.getByLabel('interval').selectOption('hourly')
     await run()
     await page.getByText('Running …').waitFor()
     const { x, y } = (await csv.boundingBox())!
@@ -585,8 +585,8 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     for (let i = 0; i < 60 && (await focused()) !== 'Endpoint'; i++) await page.keyboard.press('Tab')
     await page.keyboard.press('End')
     await page.getByRole('heading', { name: 'usage.api-counts', level: 2 }).waitFor()
-    await page.getByRole('radio', { name: 'minutely' }).focus()
-    for (let i = 0; i < 2; i++) await page.keyboard.press('ArrowRight') // past hourly
+    await page.getByLabel('interval').focus()
+    for (let i = 0; i < 2; i++) await page.keyboard.press('ArrowDown') // past hourly
     await page.keyboard.press('Control+Enter')
     await page.getByRole('tab', { name: 'Chart' }).waitFor()
     expect(page.url()).toContain(usage)

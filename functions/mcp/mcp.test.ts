@@ -193,7 +193,9 @@ describe('the tools', () => {
     })
     expect(await call('query_logs_all', { project: 'p' })).toMatchObject({ isError: true })
     const { text } = await call('usage_api-counts', { interval: 'weekly', project: 'p' })
-    expect(text).toBe('interval: must be one of minutely, hourly, daily, 1hr, 1day, 7day')
+    expect(text).toBe(
+      'interval: must be one of minutely, hourly, daily, 15min, 30min, 3hr, 1day, 3day, 1hr, 7day',
+    )
   })
 
   test('name every argument that is none of theirs, and refuse values of other types', async () => {

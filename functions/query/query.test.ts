@@ -159,12 +159,19 @@ describe('usage.api-counts', () => {
     ['daily', 7 * 24 * 60 * minute, 24 * 60 * minute],
   ] as const
 
-  const ofStudio = [
+  /** What is over of the hour: the windows of whole hours begin so much earlier. */
+  const ofHour = Date.parse(now) % (60 * minute)
+  const ofSupabase = [
+    ['15min', 15 * minute, minute],
+    ['30min', 30 * minute, minute],
     ['1hr', 60 * minute, minute],
+    ['3hr', 180 * minute, minute],
+    ['1day', 24 * 60 * minute + ofHour, 60 * minute],
+    ['3day', 72 * 60 * minute + ofHour, 60 * minute],
     ['7day', 7 * 24 * 60 * minute, 24 * 60 * minute],
   ] as const
 
-  test.each([...intervals, ...ofStudio])(
+  test.each([...intervals, ...ofSupabase])(
     'counts %s as a recount of the rows does',
     async (interval, windowMs, bucketMs) => {
       const expected = recount(windowMs, bucketMs, url => url.includes(project))
@@ -195,7 +202,10 @@ describe('usage.api-counts', () => {
     const { body } = await problem(`${usage}?interval=weekly&project=a`)
     expect(body).toMatchObject({ status: 400, code: 'invalid_parameter' })
     expect(body.errors).toEqual([
-      { parameter: 'interval', detail: 'must be one of minutely, hourly, daily, 1hr, 1day, 7day' },
+      {
+        parameter: 'interval',
+        detail: 'must be one of minutely, hourly, daily, 15min, 30min, 3hr, 1day, 3day, 1hr, 7day',
+      },
     ])
   })
 })

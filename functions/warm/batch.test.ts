@@ -76,7 +76,9 @@ const project = fc.oneof(
 )
 
 const set = fc.record({
-  interval: fc.constantFrom('daily', 'hourly', 'minutely', '1hr', '1day', '7day'),
+  interval: fc.constantFrom(
+    ...['daily', 'hourly', 'minutely', '15min', '30min', '1hr', '3hr', '1day', '3day', '7day'],
+  ),
   project,
 })
 

@@ -122,7 +122,7 @@ describe('lqe key', () => {
     ],
     [
       ['--endpoint', 'usage.api-counts', '--pin', 'interval=weekly'],
-      '--pin interval: for usage.api-counts it must be one of minutely, hourly, daily, 1hr, 1day, 7day.',
+      '--pin interval: for usage.api-counts it must be one of minutely, hourly, daily, 15min, 30min, 3hr, 1day, 3day, 1hr, 7day.',
     ],
     [['--all', '--pin', 'iso_timestamp_start=soon'], 'for logs.all it must be an ISO 8601 time'],
   ])('issues no key for %j, which would open nothing', async (grant, message) => {

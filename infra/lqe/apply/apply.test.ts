@@ -377,12 +377,12 @@ describe('apply refuses, naming file, line and column,', () => {
 
   test('SQL that does not parse', async () => {
     edit('usage.api-counts.sql', text => text.replace('GROUP BY bucket', 'GROUPED BY bucket'))
-    expect(await refusal()).toMatch(/^usage\.api-counts\.sql:28:9 .*BY/)
+    expect(await refusal()).toMatch(/^usage\.api-counts\.sql:37:9 .*BY/)
   })
 
   test('a parameter in the SQL that is not declared', async () => {
     edit('usage.api-counts.sql', text => text.replace('REGEXP_CONTAINS(r.url, @project)', 'r.url = @proyect'))
-    expect(await refusal()).toMatch(/usage\.api-counts\.sql:19:17 @proyect is not declared in .*yaml/)
+    expect(await refusal()).toMatch(/usage\.api-counts\.sql:28:17 @proyect is not declared in .*yaml/)
   })
 
   test('a declared parameter that is not in the SQL', async () => {
@@ -413,7 +413,7 @@ describe('apply refuses, naming file, line and column,', () => {
       'type: string',
       'type: string\n      default: 5',
       '12:16',
-      'must be one of minutely, hourly, daily, 1hr, 1day, 7day; must be string',
+      'must be one of minutely, hourly, daily, 15min, 30min, 3hr, 1day, 3day, 1hr, 7day; must be string',
     ],
     [
       'a whole number with more digits than are kept',
@@ -445,8 +445,8 @@ describe('apply refuses, naming file, line and column,', () => {
     ],
     [
       'a choice of another type',
-      'enum: [minutely, hourly, daily, 1hr,',
-      'enum: [minutely, hourly, daily, 1, 1hr,',
+      'enum: [minutely, hourly, daily, 15min,',
+      'enum: [minutely, hourly, daily, 1, 15min,',
       '12:39',
       'interval.enum.3 must be string',
     ],

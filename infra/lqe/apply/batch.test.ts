@@ -73,9 +73,9 @@ describe('apply takes a batch query', () => {
       seconds: 300,
       maxSets: 50,
       sql: readFileSync(join(queries, batchQuery), 'utf8'),
-      apart: { interval: ['daily', '1day', '7day'] },
+      apart: { interval: ['daily', '1day', '3day', '7day'] },
     })
-    edit(batchQuery, 'GROUP BY url', 'GROUP BY r.url')
+    edit(batchQuery, 'GROUP BY start, url', 'GROUP BY start, r.url')
     await apply(services, { queries, dryRun: false, out: () => {} })
     const after = (await services.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
     expect(after.version).not.toBe(before.version)
@@ -156,7 +156,7 @@ describe('apply refuses, naming file, line and column,', () => {
 describe('apply with a comparison refuses', () => {
   test.each([
     ['counts other rows', "STRPOS(r.path, '/rest') > 0", "STRPOS(r.path, '/rest') > 1"],
-    ['has another window', '10080, 60', '10080, 30'],
+    ['has another window', '10080, 180', '10080, 30'],
     ['has another order', /timestamp\s*$/, 'timestamp DESC'],
     ['has rows of its own', 's.project,\n  DATETIME', "CONCAT(s.project, 'x') AS project,\n  DATETIME"],
   ])('a batch query that %s', async (_, from, to) => {
@@ -186,6 +186,6 @@ describe('apply with a comparison refuses', () => {
 test('sample sets are the combinations of choices and examples', () => {
   const { endpoint } = readQueries(queries).find(({ endpoint }) => endpoint.name === 'usage.api-counts')!
   const texts = sampleSets(endpoint).map(set => set.map(({ value }) => value as string).join(' '))
-  expect(texts).toHaveLength(18)
-  expect(texts).toContain('daily /rest/v1/')
+  expect(texts).toHaveLength(24)
+  expect(texts).toContain('3day /rest/v1/')
 })

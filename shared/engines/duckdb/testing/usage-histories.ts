@@ -146,11 +146,12 @@ export class UsageHistories {
   /** Microseconds: anywhere in nine days, at the borders of minutes, hours and the windows, and in the future. */
   private time(random: Random): string {
     const minute = Math.floor(this.now / minuteMs) * minuteMs
-    const border = minute - random.of([0, 1, 2, 30, 59, 60, 61, 7 * 1440, 7 * 1440 - 1]) * minuteMs
-    const hour = Math.floor(this.now / hourMs) * hourMs - random.of([0, 1, 24, 166, 167, 168]) * hourMs
+    const border = minute - random.of([0, 1, 2, 15, 30, 59, 60, 61, 180, 7 * 1440, 7 * 1440 - 1]) * minuteMs
+    const hour = Math.floor(this.now / hourMs) * hourMs - random.of([0, 1, 24, 72, 166, 167, 168]) * hourMs
     const anywhere = () => this.now - random.below(random.of([hourMs, 2 * hourMs, dayMs, 9 * dayMs]))
     const ms = random.of([() => border, () => hour, anywhere, anywhere])()
-    const edge = this.now - random.of([0, hourMs, dayMs, 7 * dayMs])
+    const edge =
+      this.now - random.of([0, hourMs / 4, hourMs / 2, hourMs, 3 * hourMs, dayMs, 3 * dayMs, 7 * dayMs])
     const near = edge + random.of([0, -2_000, 2_000, 30_000, minuteMs, 2 * hourMs])
     const atEdge = edge * 1000 + this.micros + random.of([0, -1, 1])
     return String(
@@ -166,7 +167,7 @@ export class UsageHistories {
   private async compare(seed: number, random: Random, words: Words): Promise<void> {
     const own = ownQuery(this.endpoint)
     const engine = this.engine!
-    const intervals = ['minutely', 'hourly', '1hr', 'daily', '7day', '1day']
+    const intervals = ['hourly', 'minutely', '15min', '30min', '3hr', 'daily', '1day', '3day', '7day', '1hr']
     const sets = [words.pattern(), words.pattern()].map(project => this.set(random.of(intervals), project))
     const expected = await Promise.all(
       sets.map(async set => (await engine.run(statementOf(own, set), limits)).rows),
