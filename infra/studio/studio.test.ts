@@ -14,10 +14,20 @@ const day = 86_400_000
 interface Metadata {
   function_id: string
   project_ref: string
+  project?: string
   level?: string
+  msg?: string
+  status?: string
+  auth_event?: { action: string; actor_id: string }
   execution_time_ms?: number
-  request?: { url: string; path: string }
+  parsed?: { error_severity: string }
+  request?: { url: string; path: string; sb: { jwt: { apikey: { payload: ApiKey } } } }
   response?: { status_code: number }
+}
+
+interface ApiKey {
+  role: string
+  signature_prefix: string
 }
 
 /** The sample's busiest project under the name that Studio asks for. */
@@ -27,6 +37,27 @@ const entries = [...sampleEntries(4_000, 1, now)].flat().map(({ table, entry }) 
 })
 const of = (table: string) => entries.filter(each => each.table === table).map(({ entry }) => entry)
 const since = (ms: number) => (now.getTime() - ms) * 1000
+const isOwn = ({ project: own, metadata }: (typeof entries)[number]['entry']) =>
+  [own, metadata.project_ref, metadata.project].includes(project)
+/** Its entries in the two windows of one length that end now. */
+const windowsOf = (table: string, ms: number) => {
+  const own = of(table).filter(isOwn)
+  return {
+    current: own.filter(({ timestamp }) => timestamp >= since(ms)),
+    previous: own.filter(({ timestamp }) => timestamp >= since(2 * ms) && timestamp < since(ms)),
+  }
+}
+const windows = ['current', 'previous'] as const
+/** The intervals with windows, in milliseconds, and whole buckets of theirs. */
+const intervals = [
+  ['15min', day / 96, 60_000],
+  ['30min', day / 48, 60_000],
+  ['1hr', day / 24, 60_000],
+  ['3hr', day / 8, 60_000],
+  ['1day', day, 3_600_000],
+  ['3day', 3 * day, 3_600_000],
+  ['7day', 7 * day, day],
+] as const
 
 let folder: string
 let service: TestService
@@ -93,11 +124,13 @@ describe('the page of a function', () => {
   const { function_id } = calls.at(-1)!.metadata
 
   test.each([
-    ['15min', 15, 'minute'],
-    ['1hr', 60, 'minute'],
-    ['3hr', 180, 'hour'],
-    ['1day', 1440, 'hour'],
-  ])('gets its calls and lines for %s, by the %3$s', async (interval, minutes, unit) => {
+    ['5min', 5, /T\d\d:\d\d:00$/],
+    ['15min', 15, /T\d\d:\d\d:00$/],
+    ['1hr', 60, /T\d\d:\d\d:00$/],
+    ['3hr', 180, /T\d\d:\d\d:00$/],
+    ['1day', 1440, /T\d\d:00:00$/],
+    ['7day', 10_080, /T00:00:00$/],
+  ])('gets its calls and lines for %s', async (interval, minutes, form) => {
     const rows = await ask('functions.combined-stats', { function_id, interval })
     const recent = <T extends { timestamp: number; metadata: Metadata }>(all: T[]) =>
       all.filter(
@@ -121,10 +154,19 @@ describe('the page of a function', () => {
         level => written.filter(({ metadata }) => metadata.level === level).length,
       ),
     })
-    const form = unit === 'hour' ? /T\d\d:00:00$/ : /T\d\d:\d\d:00$/
     for (const { timestamp } of rows) expect(timestamp).toMatch(form)
     if (minutes === 1440) expect(called.length).toBeGreaterThan(3)
   })
+
+  test.each(['functions.req-stats', 'functions.inv-stats', 'functions.resource-usage'])(
+    'gets the same where it is an older one that asks %s',
+    async name => {
+      const parameters = { function_id, interval: '1day' }
+      const rows = await ask(name, parameters)
+      expect(rows).toEqual(await ask('functions.combined-stats', parameters))
+      expect(rows.map(row => row['count'])).toEqual(rows.map(row => row['requests_count']))
+    },
+  )
 
   test('gets the times of its calls, and no use of CPU or memory, which no table has', async () => {
     const rows = await ask('functions.combined-stats', { function_id, interval: '1day' })
@@ -163,9 +205,6 @@ describe('the health of services', () => {
     iso_timestamp_start: new Date(now.getTime() - day).toISOString(),
     iso_timestamp_end: now.toISOString(),
   }
-  const isOwn = ({ project: own, metadata }: (typeof entries)[number]['entry']) =>
-    [own, metadata.project_ref, (metadata as { project?: string }).project].includes(project)
-
   test.each([
     ['minute', /T\d\d:\d\d:00$/],
     ['hour', /T\d\d:00:00$/],
@@ -202,4 +241,85 @@ describe('the health of services', () => {
     ])
     expect(sum('warning')).toBeGreaterThan(0)
   })
+})
+
+test.each(intervals)(
+  'the overview of auth gets its numbers for %s, and those before',
+  async (interval, ms) => {
+    const rows = await ask('auth.metrics', { interval })
+    for (const period of windows) {
+      const entries = windowsOf('gotrue.logs.prod', ms)[period]
+      const calls = windowsOf('cloudflare.logs.prod', ms)[period].filter(({ metadata }) =>
+        metadata.request!.path.includes('auth/v1'),
+      )
+      if (entries.length + calls.length === 0) continue
+      const events = entries.flatMap(({ metadata }) => metadata.auth_event ?? [])
+      const served = entries.filter(({ metadata }) => metadata.msg === 'request completed')
+      const acted = (action: string) => events.filter(event => event.action === action).length
+      expect(rows.find(row => row['period'] === period)).toEqual({
+        period,
+        active_users: new Set(
+          events.filter(({ action }) => action !== 'logout').map(({ actor_id }) => actor_id),
+        ).size,
+        sign_up_count: acted('user_signedup'),
+        password_reset_requests: acted('user_recovery_requested'),
+        api_total_requests: calls.length,
+        api_error_requests: calls.filter(({ metadata }) => metadata.response!.status_code >= 400).length,
+        auth_total_requests: served.length,
+        auth_total_errors: served.filter(({ metadata }) => Number(metadata.status) >= 500).length,
+      })
+      if (ms > day) expect(Math.min(events.length, calls.length, served.length)).toBeGreaterThan(10)
+    }
+  },
+)
+
+/** As its own data/analytics/project-metrics-query.ts checks the rows. */
+test.each(intervals)(
+  'the home page gets the services’ numbers for %s, and those before',
+  async (interval, ms, bucket) => {
+    const rows = await ask('project.metrics', { interval })
+    for (const { timestamp } of rows) expect((timestamp as number) % (bucket * 1000)).toBe(0)
+    const tables = {
+      auth: 'gotrue.logs.prod',
+      db: 'postgres.logs',
+      functions: 'deno-relay-logs',
+      realtime: 'realtime.logs.prod',
+      storage: 'storage.logs.prod.2',
+    }
+    const bad = ['ERROR', 'FATAL', 'PANIC', 'CRITICAL']
+    const kindOf = ({ level, parsed, response }: Metadata) => {
+      const word = (parsed?.error_severity ?? level ?? '').toUpperCase()
+      const status = response?.status_code ?? 0
+      if (status >= 500 || bad.includes(word)) return 'error'
+      return status >= 400 || ['WARNING', 'WARN'].includes(word) ? 'warning' : 'ok'
+    }
+    for (const [service, table] of Object.entries(tables))
+      for (const window of windows) {
+        const found = rows.filter(row => row['service'] === service && row['time_window'] === window)
+        const kinds = windowsOf(table, ms)[window].map(({ metadata }) => kindOf(metadata))
+        for (const kind of ['ok', 'warning', 'error'])
+          expect([
+            service,
+            window,
+            kind,
+            found.reduce((n, row) => n + (row[`${kind}_count`] as number), 0),
+          ]).toEqual([service, window, kind, kinds.filter(each => each === kind).length])
+      }
+  },
+)
+
+test('the page of API keys gets when each was last used', async () => {
+  const last = new Map<string, object>()
+  for (const { timestamp, metadata } of windowsOf('cloudflare.logs.prod', day).current) {
+    const { role, signature_prefix } = metadata.request!.sb.jwt.apikey.payload
+    const row = { timestamp: Math.floor(timestamp / 1000), role, signature_prefix }
+    const before = last.get(signature_prefix) as typeof row | undefined
+    if (!before || before.timestamp < row.timestamp) last.set(signature_prefix, row)
+  }
+  const rows = await ask('api_keys.last_used.otel', {
+    iso_timestamp_start: new Date(now.getTime() - day).toISOString(),
+    iso_timestamp_end: now.toISOString(),
+  })
+  expect(new Set(rows)).toEqual(new Set(last.values()))
+  expect(rows.length).toBeGreaterThan(1)
 })
