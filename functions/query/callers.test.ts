@@ -37,6 +37,10 @@ const studio = { 'x-api-key': 'KEY', ...json, Accept: 'application/json' }
 const newest = 'select id, timestamp, event_message from edge_logs order by timestamp desc limit 10'
 const bounds = { iso_timestamp_start: at(3600), iso_timestamp_end: at(0) }
 const ofEndpoint = '/api/endpoints/query'
+const management = `/v1/projects/${project}/analytics/endpoints`
+const platform = `/platform/projects/${project}/analytics/endpoints`
+/** As Vela names an endpoint: of a branch. */
+const branch = '01JZX4T0Q2V7C5J9K3M8N6P1RS.logs.all'
 
 const rowsAre =
   (...ids: string[]) =>
@@ -60,36 +64,135 @@ const health = `with service_events as (
 
 const recorded: Recorded[] = [
   {
-    caller: 'Clients of the Management API',
-    path: `/v1/projects/${project}/analytics/endpoints/logs.all`,
-    parameters: { sql: newest, ...bounds },
+    caller: 'Clients of the Management API (opentabs, scripts)',
+    path: `${management}/logs.all`,
+    parameters: { ...bounds, sql: newest },
     headers: { Authorization: 'Bearer KEY' },
     reads: '`result`, `error`',
     check: rowsAre('new', 'minute'),
   },
   {
-    caller: 'The same without times',
-    path: `/v1/projects/${project}/analytics/endpoints/logs.all`,
-    parameters: { sql: newest },
+    caller: 'Dyad, logs of functions',
+    path: `${management}/logs.all`,
+    parameters: {
+      sql: `\nSELECT \n  timestamp,\n  event_message,\n  metadata\nFROM function_logs\nWHERE timestamp > TIMESTAMP_MICROS(${Date.parse(at(600)) * 1000})\nORDER BY timestamp ASC\nLIMIT 1000`,
+      ...bounds,
+    },
     headers: { Authorization: 'Bearer KEY' },
+    reads: '`result`, each with `event_message`, `metadata`',
+    check: ({ body }) =>
+      expect(body.result).toEqual([
+        {
+          timestamp: Date.parse(at(50)) * 1000,
+          event_message: 'called',
+          metadata: [expect.objectContaining({ level: 'log' })],
+        },
+      ]),
+  },
+  {
+    caller: 'Klavis, and Supabase’s MCP server up to 0.8.3',
+    path: `${management}/logs.all`,
+    parameters: {
+      sql: `select id, identifier, timestamp, event_message, request.method, request.path, response.status_code
+        from edge_logs
+        cross join unnest(metadata) as m
+        cross join unnest(m.request) as request
+        cross join unnest(m.response) as response
+        order by timestamp desc
+        limit 100`,
+    },
+    headers: { Authorization: 'Bearer KEY', ...json },
     reads: '`result` of the last minute',
     check: rowsAre('new'),
   },
-  {
-    caller: 'Studio of hosted Supabase',
-    path: `/platform/projects/${project}/analytics/endpoints/service-health`,
-    parameters: { ...bounds, granularity: 'hour' },
+  ...[
+    ['usage.api-counts', { interval: '30min' }, 'total_rest_requests', 2],
+    ['usage.api-requests-count', {}, 'count', 3],
+    ['functions.combined-stats', { interval: '3hr', function_id: 'fn' }, 'requests_count', 1],
+  ].map(([name, parameters, field, sum]): Recorded => ({
+    caller: `supabase-management-js, \`${name as string}\``,
+    path: `${management}/${name as string}`,
+    parameters: parameters as Record<string, string>,
     headers: { Authorization: 'Bearer KEY' },
-    reads: '`result[].timestamp`, `result[].edge_logs.ok`',
+    reads: `\`result[].${field as string}\``,
     check: ({ body }) =>
-      expect(body.result).toMatchObject([
-        { timestamp: '2026-11-21T03:00:00', edge_logs: { ok: 2, warning: 0, error: 0, total: 2 } },
-      ]),
+      expect(body.result.reduce((total, row) => total + (row[field as string] as number), 0)).toBe(sum),
+  })),
+  ...Object.entries({
+    'service-health': {
+      parameters: { ...bounds, granularity: 'hour' },
+      row: { timestamp: '2026-11-21T03:00:00', edge_logs: { ok: 2, warning: 0, error: 0, total: 2 } },
+    },
+    'auth.metrics': {
+      parameters: { interval: '1day' },
+      row: { period: 'current', active_users: 1, api_total_requests: 0, auth_total_requests: 1 },
+    },
+    'project.metrics': {
+      parameters: { interval: '1hr' },
+      row: {
+        timestamp: Date.parse('2026-11-21T03:33:00Z') * 1000,
+        service: 'functions',
+        time_window: 'current',
+        ok_count: 1,
+      },
+    },
+    'functions.combined-stats': {
+      parameters: { function_id: 'fn', interval: '15min' },
+      row: {
+        timestamp: '2026-11-21T03:33:00',
+        success_count: 1,
+        avg_execution_time: 5,
+        avg_memory_used: null,
+      },
+    },
+    'functions.req-stats': {
+      parameters: { function_id: 'fn', interval: '15min' },
+      row: { timestamp: '2026-11-21T03:33:00', success_count: 1, avg_execution_time: 5 },
+    },
+    'functions.resource-usage': {
+      parameters: { interval: '5min', function_id: 'fn' },
+      row: { avg_cpu_time_used: null, avg_heap_memory_used: null, avg_external_memory_used: null },
+    },
+    'functions.inv-stats': {
+      parameters: { interval: '5min', function_id: 'fn' },
+      row: { timestamp: '2026-11-21T03:33:00', count: 1, avg_execution_time: 5 },
+    },
+    'api_keys.last_used.otel': {
+      parameters: bounds,
+      row: { timestamp: Date.parse(at(10)), role: 'anon', signature_prefix: 'abcdef' },
+    },
+  }).map(([name, { parameters, row }]): Recorded => ({
+    caller: `Studio of hosted Supabase, \`${name}\``,
+    path: `${platform}/${name}`,
+    parameters,
+    headers: { Authorization: 'Bearer KEY' },
+    reads: `\`result[]\`: ${Object.keys(row)
+      .map(field => `\`${field}\``)
+      .join(', ')}`,
+    check: ({ body }) => expect(body.result).toContainEqual(expect.objectContaining(row)),
+  })),
+  {
+    caller: 'Studio, list of functions',
+    method: 'POST',
+    path: `${platform}/logs.all`,
+    parameters: { key: 'last-hour-stats' },
+    headers: { Authorization: 'Bearer KEY', ...json },
+    body: {
+      sql: `-- edge-functions-last-hour-stats
+        select function_id, count(distinct id) as requests_count,
+          count(distinct case when response.status_code >= 500 then id end) as server_err_count
+        from function_edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as response
+        where function_id is not null and function_id in ('fn', 'other') group by function_id`,
+      ...bounds,
+    },
+    reads: '`result[]`: `function_id`, `requests_count`, `server_err_count`',
+    check: ({ body }) =>
+      expect(body.result).toEqual([{ function_id: 'fn', requests_count: 1, server_err_count: 0 }]),
   },
   {
     caller: 'Studio, unified logs',
     method: 'POST',
-    path: `/platform/projects/${project}/analytics/endpoints/logs.all`,
+    path: `${platform}/logs.all`,
     headers: { Authorization: 'Bearer KEY', ...json },
     body: { sql: newest, ...bounds },
     reads: '`result`, `error`',
@@ -98,8 +201,9 @@ const recorded: Recorded[] = [
   {
     caller: 'Studio of 2023',
     path: `${ofEndpoint}/name/usage.api-counts`,
-    parameters: { interval: '1hr', project },
+    parameters: { interval: '1hr', ref: project, project_tier: 'ENTERPRISE' },
     headers: studio,
+    pinned: true,
     reads: '`result`',
     check: ({ body }) => expect(body.result).toHaveLength(2),
   },
@@ -173,11 +277,20 @@ const recorded: Recorded[] = [
     check: ({ body }) => expect(body.result).toHaveLength(1),
   },
   {
-    caller: 'Vela, names of `ULID_NAME`',
-    path: `${ofEndpoint}/01JZX4T0Q2V7C5J9K3M8N6P1RS_logs.all`,
-    headers: { 'x-api-key': 'KEY' },
-    reads: '`result`',
+    caller: 'Vela, names of `ULID.NAME`',
+    path: `${ofEndpoint}/${branch}`,
+    parameters: { sql: 'select a from logs', project },
+    headers: studio,
+    reads: '`result`, `error`',
     check: ({ body }) => expect(body.result).toEqual([{ a: 1 }]),
+  },
+  {
+    caller: 'Edge functions that pass rows on',
+    path: `${ofEndpoint}/run_logs.prod`,
+    parameters: { user_id: 'u', builtin_id: 'b', flow_id: 'f' },
+    headers: { ...json, 'X-API-KEY': 'KEY' },
+    reads: '`result`, `error`',
+    check: ({ body }) => expect([body.result, body.error]).toEqual([[{ flow: 'f' }], undefined]),
   },
   ...['/endpoints/query', ofEndpoint].map((path): Recorded => ({
     caller: path === ofEndpoint ? 'The same with `/api`' : 'Sites and widgets without a key',
@@ -188,21 +301,23 @@ const recorded: Recorded[] = [
     check: ({ body }) => expect(body.result).toEqual([{ count: 4, method: 'GET' }]),
   })),
   {
-    caller: 'Forwarders that know no project',
-    path: `${ofEndpoint}/logs.all`,
-    parameters: { sql: newest },
-    headers: { Authorization: 'Bearer KEY' },
+    caller: 'Forwarders that know no project (Selfbase)',
+    path: `/analytics/v1${ofEndpoint}/logs.all`,
+    parameters: {
+      sql: 'SELECT id, timestamp, event_message FROM edge_logs ORDER BY timestamp DESC LIMIT 100',
+    },
+    headers: { 'X-API-KEY': 'KEY', Accept: 'application/json' },
     pinned: true,
     reads: '`result`, or `data`',
     check: rowsAre('new', 'minute', 'day'),
   },
   {
     caller: 'The same with a number for a time',
-    path: `${ofEndpoint}/logs.all`,
-    parameters: { sql: 'select id from edge_logs where timestamp >= 1795229663671397' },
-    headers: { Authorization: 'Bearer KEY' },
+    path: `/analytics/v1${ofEndpoint}/logs.all`,
+    parameters: { sql: 'SELECT id FROM edge_logs WHERE timestamp >= 1795229663671397' },
+    headers: { 'X-API-KEY': 'KEY', Accept: 'application/json' },
     pinned: true,
-    reads: '`error.message`, which says what to write',
+    reads: 'status 400, which says what to write',
     check: ({ status, body }) => {
       expect(status).toBe(400)
       expect(body.error!.message).toMatch('for the INT64 write TIMESTAMP_MICROS(x)')
@@ -274,9 +389,13 @@ const definitions: Record<string, [sql: string, settings: string]> = {
     'SELECT id FROM `cloudflare.logs.prod` WHERE project = @project LIMIT 1',
     'id: 00000000-0000-4000-8000-00000000000a\naliases: [exposed service_role advisor hack]\nparameters: {properties: {project: {type: string}}}',
   ],
-  'e-01jzx4t0q2v7c5j9k3m8n6p1rs_logs.all': [
-    'SELECT 1 AS a',
-    'id: 00000000-0000-4000-8000-00000000000b\naliases: [01JZX4T0Q2V7C5J9K3M8N6P1RS_logs.all]\nparameters: {properties: {}}',
+  'e-01jzx4t0q2v7c5j9k3m8n6p1rs.logs.all': [
+    'WITH logs AS (SELECT 1 AS a, @project AS project) SELECT a FROM logs',
+    `id: 00000000-0000-4000-8000-00000000000b\naliases: [${branch}]\nsandbox: true\nparameters: {properties: {project: {type: string}}}`,
+  ],
+  'run_logs.prod': [
+    "SELECT @flow_id AS flow FROM UNNEST([0]) WHERE @user_id = 'u' AND @builtin_id = 'b'",
+    'id: 00000000-0000-4000-8000-00000000000e\nparameters: {properties: {flow_id: {type: string}, user_id: {type: string}, builtin_id: {type: string}}}',
   ],
   contributors: [
     // The query of Supabase's article on Logflare, over another table.
@@ -310,9 +429,22 @@ beforeAll(async () => {
   const own = Object.entries({ new: 10, minute: 90, day: 86_400 }).map(([id, age]) =>
     edgeRow(id, at(age), project, '/rest/v1/a'),
   )
+  const key = { jwt: { apikey: { payload: { role: 'anon', signature_prefix: 'abcdef' } } } }
+  Object.assign(own[0]!.metadata.request, { sb: key })
   const rows = [...own, edgeRow('other', at(20), 'other', '/rest/v1/a')]
+  const completed = { level: 'info', msg: 'request completed', status: '200' }
+  const auth = { ...completed, auth_event: { action: 'login', actor_id: 'u' } }
+  const called = { project_ref: project, function_id: 'fn' }
+  const relayed = { ...called, execution_time_ms: 5, response: { status_code: 200 } }
   service = await startService({
-    tables: { 'cloudflare.logs.prod': rows },
+    tables: {
+      'cloudflare.logs.prod': rows,
+      'gotrue.logs.prod': [{ id: 'auth', timestamp: at(30), project, metadata: auth }],
+      'deno-relay-logs': [{ id: 'call', timestamp: at(50), metadata: relayed }],
+      'deno-subhosting-events': [
+        { id: 'line', timestamp: at(50), event_message: 'called', metadata: { ...called, level: 'log' } },
+      ],
+    },
     queries: folder,
     env: { FROZEN_NOW: now },
   })

@@ -32,6 +32,7 @@ describe('Wrappers', () => {
 
   /** `json_value_to_cell` of logflare_fdw.rs (0.1.1): the JSON that a column of a type takes. */
   const takes: Record<string, (value: Value) => boolean> = {
+    boolean: value => typeof value === 'boolean',
     bigint: value => Number.isInteger(value),
     float8: value => typeof value === 'number',
     numeric: value => typeof value === 'number',
@@ -108,6 +109,8 @@ describe('Wrappers', () => {
     ["TIMESTAMP '2026-01-31 12:00:00Z'", 'timestamp', refused],
     ["DATETIME '2026-01-31 12:00:00'", 'timestamp', '2026-01-31T12:00:00'],
     ["DATE '2026-01-31'", 'date', '2026-01-31'],
+    ['TRUE', 'boolean', true],
+    ["'a'", 'text', 'a'],
     ['5', 'bigint', 5],
     ['9007199254740993', 'bigint', refused],
     ['CAST(9007199254740993 AS STRING)', 'text', '9007199254740993'],
