@@ -2,7 +2,8 @@
 -- belongs to.
 -- No pattern is searched for: each origin and its words have few texts that a set may ask for, and sets are found by
 -- equality. These are ^https://ref\. for what the origin begins with, and all that is 20 letters long of each word;
--- where those would be many, each set is looked for.
+-- where those would be many, each set is looked for. Three hours are read only where a set asks for them, by an expression of
+-- parameters only, by which BigQuery can prune partitions.
 WITH sets AS (
   SELECT DISTINCT
     s.interval,
@@ -17,7 +18,10 @@ counts AS (
   SELECT r.time, r.origin, r.words, r.rest, r.storage, r.auth, r.realtime
   FROM `usage.api-counts.rollup` AS r
   WHERE r.time >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 180 MINUTE)
-    AND r.time >= (SELECT MIN(start) FROM sets)
+    AND r.time >= TIMESTAMP_SUB(
+      CURRENT_TIMESTAMP(),
+      INTERVAL IF(STRPOS(TO_JSON_STRING(@sets), '"interval":"3hr"') > 0, 180, 60) MINUTE
+    )
 ),
 places AS (
   SELECT DISTINCT origin, words, LENGTH(origin) + LENGTH(words) AS letters FROM counts

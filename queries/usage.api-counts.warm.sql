@@ -1,6 +1,6 @@
 -- Answers many sets of parameters in one scan: the rows of usage.api-counts.sql, each beside the set it belongs to.
 -- Sets with the intervals of days come in statements of their own (`apart` in the YAML), so the first set decides how far
--- back to read: an expression of parameters only, by which BigQuery can prune partitions.
+-- back to read, or one of three hours: an expression of parameters only, by which BigQuery can prune partitions.
 -- Requests are counted once for each window, URL and bucket. A URL that lacks the text which a pattern begins with cannot match
 -- it, and is not searched: regular expressions are what costs here. The last character of that text is left out, as a
 -- quantifier may follow it; with a | in the pattern no text is needed.
@@ -53,7 +53,11 @@ counts AS (
   WHERE t.timestamp >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)
     AND t.timestamp >= TIMESTAMP_SUB(
       CURRENT_TIMESTAMP(),
-      INTERVAL IF(@sets[OFFSET(0)].interval IN ('daily', '7day', '1day', '3day'), 10080, 180) MINUTE
+      INTERVAL CASE
+        WHEN @sets[OFFSET(0)].interval IN ('daily', '7day', '1day', '3day') THEN 10080
+        WHEN STRPOS(TO_JSON_STRING(@sets), '"interval":"3hr"') > 0 THEN 180
+        ELSE 60
+      END MINUTE
     )
   GROUP BY start, url, bucket
 ),

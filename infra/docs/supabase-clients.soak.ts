@@ -125,12 +125,13 @@ test('supabase-management-js gets logs and charts', async () => {
   const answers = [
     await api.getProjectLogs(project, times),
     await api.getProjectLogs(project, { sql: 'select count(*) as n from edge_logs', ...times }),
-    await api.getProjectUsageApiCount(project, { interval: '1day' }),
     await api.getProjectUsageRequestCount(project),
     await api.getProjectFunctionCombinedStats(project, {
       interval: '1day',
       function_id: 'b78b5118-b5e8-47df-986f-08f457a322b5',
     }),
   ]
+  for (const interval of ['15min', '30min', '1hr', '3hr', '1day', '3day', '7day'])
+    answers.push(await api.getProjectUsageApiCount(project, { interval }))
   for (const { status, data } of answers) expect([status, data.result[0]]).toEqual([200, expect.any(Object)])
 }, 300_000)
