@@ -1,6 +1,8 @@
 /**
  * Requests of real callers of Logflare and hosted Supabase, as their public sources make them: each gets what it reads. The table in
- * `infra/docs/moving-in.md`, "Callers", is this one.
+ * `infra/docs/moving-in.md`, "Callers", is this one. From Logflare's documents, not from a caller's source, are the UUID behind `/api`,
+ * JSON columns, queries in `lql`, `ch_sql` and `bq_sql`, and the call without a key. gonzo's poller asks as the first does, as
+ * its pull request 151 tells; its source was not found.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -162,7 +164,7 @@ const recorded: Recorded[] = [
       row: { timestamp: Date.parse(at(10)), role: 'anon', signature_prefix: 'abcdef' },
     },
   }).map(([name, { parameters, row }]): Recorded => ({
-    caller: `Studio of hosted Supabase, \`${name}\``,
+    caller: `Studio, \`${name}\``,
     path: `${platform}/${name}`,
     parameters,
     headers: { Authorization: 'Bearer KEY' },

@@ -75,10 +75,9 @@ const project = fc.oneof(
     .map(pieces => pieces.join('')),
 )
 
+const intervals = ['daily', 'hourly', 'minutely', '15min', '30min', '1hr', '3hr', '1day', '3day', '7day']
 const set = fc.record({
-  interval: fc.constantFrom(
-    ...['daily', 'hourly', 'minutely', '15min', '30min', '1hr', '3hr', '1day', '3day', '7day'],
-  ),
+  interval: fc.constantFrom(...intervals),
   project,
 })
 

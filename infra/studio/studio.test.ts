@@ -245,7 +245,7 @@ describe('the health of services', () => {
 
 test.each(intervals)(
   'the overview of auth gets its numbers for %s, and those before',
-  async (interval, ms) => {
+  async (interval, ms, _) => {
     const rows = await ask('auth.metrics', { interval })
     for (const period of windows) {
       const entries = windowsOf('gotrue.logs.prod', ms)[period]
