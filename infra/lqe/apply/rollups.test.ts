@@ -196,8 +196,8 @@ describe('apply with a comparison', () => {
     [
       'with another window',
       answer,
-      'INTERVAL 60',
-      'INTERVAL 30',
+      'ELSE 60',
+      'ELSE 30',
       /from-rollup\.sql:1:1 interval="minutely" .*other rows/,
     ],
     [
