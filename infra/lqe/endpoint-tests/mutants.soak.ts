@@ -40,7 +40,15 @@ const equivalent: [change: RegExp, reason: string][] = [
     'seven days are 10080 minutes: one bound is for BigQuery to prune by',
   ],
   [
-    /^batch, line (14|16|46): (?!without)/,
+    / 180 -> 181$|without .*180( MINUTE|, 60\) MINUTE| ELSE 60 END MINUTE)\)$|^batch.* (60 -> 61|'"interval":"3hr"' -> '')$/,
+    'so are the bounds of up to three hours, beside those where windows begin',
+  ],
+  [
+    /^(from-roll-up, line 28|batch over the roll-up, line 9): 168 -> 169$/,
+    'so far back the hours do not reach',
+  ],
+  [
+    /^batch, line (30|32|68): (?!without)/,
     'the text that a URL needs spares a search of those that lack it, and decides nothing',
   ],
   [/^from-roll-up, .* 0 -> 1$/, 'an origin begins with https://, and so with no reference'],
