@@ -20,7 +20,7 @@ import { Compartment, EditorState, type Extension, type Text } from '@codemirror
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Problem } from '../../shared/errors.ts'
-import { plainFunctions } from '../../shared/sandbox/allowed-functions.ts'
+import { plainFunctions } from '../../shared/sql/functions.ts'
 import type { ColumnDescription, TableDescription } from '../query/tables.ts'
 import { el } from './dom.ts'
 

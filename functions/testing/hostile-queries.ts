@@ -1,5 +1,5 @@
 /** Queries that would take all of the time or memory there is, and random calls of every function with awkward arguments. */
-import { netFunctions, plainFunctions } from '../../shared/sandbox/allowed-functions.ts'
+import { netFunctions, plainFunctions } from '../../shared/sql/functions.ts'
 import { questionsOf, subjects } from '../../shared/engines/testing/reference/corpus.ts'
 import { tables } from '../../shared/engines/testing/reference/tables.ts'
 import type { Random } from '../../shared/sandbox/testing/random.ts'

@@ -1,6 +1,6 @@
 /** Random queries of the language that callers with redacted answers may use, and of what is next to it. */
 import fc from 'fast-check'
-import { plainFunctions } from '../../shared/sandbox/allowed-functions.ts'
+import { plainFunctions } from '../../shared/sql/functions.ts'
 
 /** Between ` | ` and line ends. */
 const listed = (text: string) => text.trim().split(/ \| |\n\s*/)

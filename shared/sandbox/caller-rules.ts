@@ -17,7 +17,7 @@ import type {
   With,
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
-import { netFunctions, plainFunctions, whyClosed } from './allowed-functions.ts'
+import { netFunctions, plainFunctions, whyClosed } from '../sql/functions.ts'
 import type { Columns } from './shapes.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */

@@ -3,6 +3,7 @@
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_rules).
  */
 import { sameName } from '../../../sql/columns.ts'
+import { parametersOf } from '../../../sql/functions.ts'
 import type { Node } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
@@ -165,6 +166,7 @@ export function unifyOrThrow(context: Context, node: Node, what: string, values:
 
 /** The SQL of a condition. Throws SqlError if it is no BOOL; `what` names the clause or the like. */
 export function condition(context: Context, node: Node, what: string, value: Typed): string {
-  if (!coerce(value, { kind: 'BOOL' })) throw noSignature(context, node, what, [value], [['BOOL']])
+  if (!coerce(value, { kind: 'BOOL' }))
+    throw noSignature(context, node, what, [value], [parametersOf('BOOL')])
   return value.sql
 }

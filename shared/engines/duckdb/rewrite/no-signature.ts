@@ -1,78 +1,24 @@
 /** The error for operands or arguments of wrong types: the types that fit, and how a value becomes one of them. */
 import type { SqlError } from '../../../sql/error.ts'
-import { instead, type Table, table } from '../../../sql/instead.ts'
+import { instead, table } from '../../../sql/instead.ts'
+import { functions, isOfKind, type Parameter, parametersOf } from '../../../sql/functions.ts'
 import type { Node } from '../../../sql/tree.ts'
-import type { ScalarName } from '../../../sql/types.ts'
 import { briefTypeName, timestampOfInteger } from '../../values.ts'
 import type { Context, Typed } from './context.ts'
 
-/**
- * What an argument may be: a type; `ANY` value; `ARRAY`; `NUMBER`; `COMMON`, all such arguments brought to one type;
- * `PART`, a date part; `TEXT`, a literal string, passed on as its decoded text.
- */
-export type ParameterKind = ScalarName | 'ANY' | 'ARRAY' | 'NUMBER' | 'COMMON' | 'PART' | 'TEXT'
-
-/** `?` for an argument that may be left out, `*` for any number of them. */
-export type Parameter = ParameterKind | `${ParameterKind}?` | `${ParameterKind}*`
-
 /** What operators and clauses take, by their name here; those that are not listed take values of one type. */
 const operands = table(String.raw`
-  operator [-+] => NUMBER NUMBER | TIMESTAMP INTERVAL
-  operator [*/] => NUMBER NUMBER
+  operator [-+] => NUMBER, NUMBER | TIMESTAMP, INTERVAL
+  operator [*/] => NUMBER, NUMBER
   operator (AND|OR|NOT|IS \w+) => BOOL*
   operator LIKE.* => STRING* | BYTES*
   operator \|\| => STRING* | BYTES* | ARRAY*
-  operator (\||&|\^|~|<<|>>) => INT64* | BYTES INT64
-  operator \[\] => ARRAY INT64 | JSON INT64
-  operator IN UNNEST => ANY ARRAY
-  operator.*|CASE.*|set operation.*|function (IF|CONCAT) => COMMON*
+  operator (\||&|\^|~|<<|>>) => INT64* | BYTES, INT64
+  operator \[\] => ARRAY, INT64 | JSON, INT64
+  operator IN UNNEST => ANY, ARRAY
+  operator.*|CASE.*|set operation.* => COMMON*
   INTERVAL .* => INT64
 `)
-
-/** What functions take whose rules are no signatures: these are checked before the rule. */
-const checked = table(String.raw`
-  SUM|AVG => NUMBER | INTERVAL
-  (STDDEV|VAR).* => NUMBER
-  PERCENTILE_CONT => NUMBER NUMBER
-  COUNTIF|LOGICAL_AND|LOGICAL_OR => BOOL
-  BIT_(AND|OR|XOR) => INT64
-  STRING_AGG => STRING STRING? | BYTES BYTES?
-  APPROX_(QUANTILES|TOP_COUNT) => ANY INT64
-  (MAX|MIN)_BY => ANY ANY
-  CUME_DIST|DENSE_RANK|PERCENT_RANK|RANK|ROW_NUMBER|CURRENT_TIMESTAMP => NONE
-  FIRST_VALUE|LAST_VALUE|TYPEOF => ANY
-  LAG|LEAD => ANY INT64? ANY?
-  NTH_VALUE => ANY INT64
-  NTILE => INT64
-  PERCENTILE_DISC => ANY NUMBER
-  CURRENT_(DATE|DATETIME|TIME) => STRING?
-  FORMAT_TIMESTAMP => STRING ANY STRING?
-  PARSE_TIMESTAMP => STRING STRING STRING?
-  REGEXP_(EXTRACT|SUBSTR) => STRING STRING INT64? INT64? | BYTES BYTES INT64? INT64?
-  REGEXP_INSTR => STRING STRING INT64? INT64? INT64? | BYTES BYTES INT64? INT64? INT64?
-  JSON_KEYS => JSON INT64?
-  TO_JSON_STRING => ANY BOOL?
-`)
-
-/** What others take, for the message of their own rule. */
-const functions = [
-  ...checked,
-  ...table(String.raw`
-    SAFE_(ADD|SUBTRACT|MULTIPLY|DIVIDE) => NUMBER NUMBER
-    SPLIT => STRING STRING? | BYTES BYTES?
-    CONCAT => STRING* | BYTES*
-    ARRAY_CONCAT.* => ARRAY*
-    ARRAY_TO_STRING => ARRAY STRING STRING?
-    SUBSTR|SUBSTRING => STRING INT64 INT64? | BYTES INT64 INT64?
-    REGEXP_REPLACE => STRING STRING STRING
-    REGEXP_.* => STRING STRING
-    INT64|FLOAT64|BOOL|STRING|LAX_\w+ => JSON
-    JSON_(VALUE|QUERY|EXTRACT)\w* => STRING STRING? | JSON STRING?
-    DATE_(ADD|SUB) => DATE INTERVAL
-    (DATETIME|TIMESTAMP)_(ADD|SUB) => TIMESTAMP INTERVAL
-    TIME_(ADD|SUB) => TIME INTERVAL
-  `),
-]
 
 /** How a value becomes one of another type, by `FROM>TO`; `x` stands for it. */
 const conversions = table(String.raw`
@@ -98,8 +44,6 @@ const conversions = table(String.raw`
 /** JSON has neither equality nor order; its text has both. */
 export const textOfJson = 'for the JSON write JSON_VALUE(x), or TO_JSON_STRING(x) of an object or a list'
 
-const number = /^(INT64|NUMERIC|BIGNUMERIC|FLOAT64|NUMBER)$/
-
 /**
  * @param what the function, operator or clause, as the message names it
  * @param signatures what it takes, where the tables here do not say it
@@ -117,51 +61,60 @@ export function noSignature(
   return context.invalid(node, [message, ...hints].join('; '))
 }
 
-/** What a function takes whose arguments no rule checks, `null` for others. */
-export function checkedSignatures(name: string): Parameter[][] | null {
-  return signaturesIn(checked, name)
-}
-
-/** `STRING STRING? | BYTES BYTES?` as two signatures. */
-function signaturesIn(takes: Table, name: string): Parameter[][] | null {
-  const forms = instead(takes, name)?.split(' | ')
-  return forms?.map(form => (form === 'NONE' ? [] : form.split(' ')) as Parameter[]) ?? null
-}
-
 function signaturesOf(what: string): Parameter[][] {
   const name = /^function (.*)/.exec(what)?.[1]
-  return signaturesIn(name === undefined ? operands : functions, name ?? what) ?? []
+  if (name !== undefined) return functions.get(name)!.signatures.map(({ parameters }) => parameters)
+  return instead(operands, what)?.split(' | ').map(parametersOf) ?? []
 }
+
+/** Kinds of types whose name does not say which they are. */
+const explained: [kind: string, what: string][] = [
+  ['COMPARABLE', 'COMPARABLE being neither ARRAY nor JSON'],
+  ['ITEM', 'ITEM being no ARRAY'],
+  ['ORDERED', 'ORDERED being neither ARRAY, JSON nor STRUCT'],
+]
 
 /** Which types fit, as `POW(FLOAT64, FLOAT64)` or `STRING LIKE STRING`. */
 function taken(what: string, count: number, signatures: Parameter[][]): string | null {
   if (signatures.length === 0) return null
-  if (signatures[0]![0] === 'COMMON*') return 'all values need one type'
+  const all = signatures.flat()
+  if (all[0]?.common && all[0].times === '*') return 'all values need one type'
   const [, sort, name = ''] = /^(function|operator) (.*)/.exec(what) ?? []
   // The first one of an operator is what it takes with one operand.
   const fitting = sort !== 'function' && count === 1 ? signatures.slice(0, 1) : signatures
   const forms = fitting.map(parameters => {
-    const shown = parameters.map(parameter => parameter.replace('COMMON', 'ANY').replace('*', ', ...'))
-    if (sort === 'function') return `${name}(${shown.join(', ')})`
-    const kinds = Array.from({ length: count }, (_, at) => kindOf(parameters[at] ?? parameters.at(-1)!))
+    if (sort === 'function') {
+      const shown = parameters.map(({ kind, times }, at) => {
+        const name = shownKind(kind)
+        if (times !== '*') return `${name}${times}`
+        return parameters[at - 1]?.kind === kind ? '...' : `${name}, ...`
+      })
+      return `${name}(${shown.join(', ')})`
+    }
+    const kinds = Array.from({ length: count }, (_, at) => (parameters[at] ?? parameters.at(-1)!).kind)
     return kinds.length === 1 ? `${name} ${kinds[0]}`.trim() : kinds.join(` ${name} `)
   })
-  const common = signatures.flat().some(parameter => parameter.startsWith('COMMON'))
-    ? ', ANY being one type'
-    : ''
-  return `it takes ${[...new Set(forms)].join(' or ')}${common}`
+  const notes = [
+    ...explained.flatMap(([kind, what]) => (all.some(parameter => parameter.kind === kind) ? [what] : [])),
+    ...(all.some(({ kind, common }) => common && kind === 'ANY') ? ['ANY being one type'] : []),
+  ]
+  return [`it takes ${[...new Set(forms)].join(' or ')}`, ...notes].join(', ')
 }
+
+const shownKind = (kind: string) => (kind === 'TEXT' ? 'STRING' : kind)
 
 /** What to write for the first value that does not fit the signature that most of them fit. */
 function conversion(what: string, values: Typed[], signatures: Parameter[][]): string | null {
   const kinds = values.map(({ type }) => type?.kind ?? null)
   const common: string[] = []
   const misfits = signatures.map(parameters => {
-    const own = parameters.map(kindOf).filter(kind => kind !== 'PART' && kind !== 'TEXT')
+    const own = parameters.filter(({ kind }) => kind !== 'PART' && kind !== 'MODE')
     return kinds.flatMap((kind, at): [from: string, to: string][] => {
       const wanted = own[Math.min(at, own.length - 1)]
-      if (kind !== null && wanted === 'COMMON') common.push(kind)
-      return kind === null || wanted === undefined || fits(values[at]!, wanted) ? [] : [[kind, wanted]]
+      if (kind !== null && wanted?.common) common.push(kind)
+      return kind === null || wanted === undefined || fits(values[at]!, wanted.kind)
+        ? []
+        : [[kind, shownKind(wanted.kind)]]
     })
   })
   const [one = '', other = one] = new Set(common)
@@ -184,18 +137,13 @@ function conversion(what: string, values: Typed[], signatures: Parameter[][]): s
     const written = instead(conversions, `${from}>${to}`)
     if (written !== null) return `for the ${from} write ${written}`
   }
-  const isJson = kinds.includes('JSON') && !signatures.flat().some(parameter => kindOf(parameter) === 'JSON')
+  const isJson = kinds.includes('JSON') && !signatures.flat().some(({ kind }) => kind === 'JSON')
   return isJson ? textOfJson : null
 }
 
 /** A text that is written out is read as a date or time. */
-function fits({ type, origin }: Typed, wanted: ParameterKind): boolean {
+function fits({ type, origin }: Typed, wanted: string): boolean {
   const { kind } = type!
   if (kind === 'STRING' && origin && /^(DATE|TIME)/.test(wanted)) return true
-  if (wanted === 'ANY' || wanted === 'COMMON' || kind === wanted) return true
-  return number.test(kind) && number.test(wanted) && (wanted !== 'INT64' || kind === 'INT64')
-}
-
-export function kindOf(parameter: Parameter): ParameterKind {
-  return parameter.replace(/[?*]$/, '') as ParameterKind
+  return isOfKind(type!, wanted) || (isOfKind(type!, 'NUMBER') && /^(FLOAT64|.*NUMERIC)$/.test(wanted))
 }

@@ -61,7 +61,7 @@ describeFunctions('arrays and structs', {
     ['[1, 2, 3][-1]', 'Array index is out of bounds'],
     ['ARRAY_FIRST(CAST([] AS ARRAY<INT64>))', 'Array index is out of bounds'],
     ['GENERATE_ARRAY(1, 10, 0)', 'Division by zero'],
-    ['ARRAY_CONCAT()', 'No matching signature for function ARRAY_CONCAT'],
+    ['ARRAY_CONCAT()', 'it takes 1 or more, not 0'],
     ['ARRAY_LENGTH(1)', 'No matching signature for function ARRAY_LENGTH'],
     ['STRUCT(1 AS a).b', 'Field name b does not exist'],
     ['STRUCT(1 AS total_count).totalcount', 'did you mean total_count?'],

@@ -24,7 +24,7 @@ const end = (position: '1' | '-1') =>
     return `(${array})[${empty}]`
   })
 
-const series = (parameters: Signature['parameters'], kind: ElementKind, sql: Signature['sql']) =>
+const series = (parameters: string[], kind: ElementKind, sql: Signature['sql']) =>
   signature(parameters, () => arrayOf({ kind }), sql)
 
 type ElementKind = 'INT64' | 'FLOAT64' | 'NUMERIC' | 'DATE' | 'TIMESTAMP'

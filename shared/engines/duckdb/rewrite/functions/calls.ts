@@ -1,10 +1,10 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
+import { functions as signatures } from '../../../../sql/functions.ts'
 import { instead, table } from '../../../../sql/instead.ts'
 import type { AnyNode, Call, Path } from '../../../../sql/tree.ts'
 import { descendants, descendantsHere } from '../../../../sql/walk.ts'
 import { attempt, lift } from '../attempt.ts'
 import type { Context, Scope, Typed } from '../context.ts'
-import { checkedSignatures } from '../no-signature.ts'
 import { findPath } from '../scope.ts'
 import { aggregateFunctions, windowFunctions } from './aggregates.ts'
 import { arrayFunctions } from './arrays.ts'
@@ -71,8 +71,7 @@ function called(context: Context, node: Call, scope: Scope, name: string): Typed
   const site = new CallSite(context, node, lifts ? { ...scope, lifted: undefined } : scope, name)
   checkModifiers(site)
   if (isAggregate(node) && !node.over) site.own = ownColumn(site)
-  const signatures = checkedSignatures(name) ?? (isAggregate(node) ? [['ANY' as const]] : null)
-  if (signatures && !node.star) checkArguments(site, signatures)
+  if (!node.star) checkArguments(site, signatures.get(name)!.signatures)
   if (lifts) refuseNamesOfWith(site)
   const apply = (site: CallSite) => applyRule(site, functions[name]!)
   const value = lifts ? apply(site) : site.sharing(apply)
@@ -114,7 +113,7 @@ function functionName(call: Call): { name: string; safe: boolean } {
 
 /** Whether a call makes one row of many, unless it has an OVER clause. */
 export function isAggregate(call: Call): boolean {
-  return Object.hasOwn(aggregateFunctions, functionName(call).name)
+  return signatures.get(functionName(call).name)?.kind === 'aggregates'
 }
 
 /** Throws SqlError for an aggregate or window function in a part of a query that is read before its rows are grouped. */
@@ -136,41 +135,30 @@ export function isOverRows(node: AnyNode): boolean {
   return node.kind === 'Call' && (node.over !== null || isAggregate(node))
 }
 
-/** What may stand in a call beside its arguments, and the functions that take it, as GoogleSQL's documentation has them. */
-const modifiers: [name: string, isIn: (call: Call) => unknown, takes: RegExp][] = [
-  ['*', call => call.star, /^COUNT$/],
-  ['DISTINCT', call => call.distinct, ofMost('GROUPING MAX_BY MIN_BY')],
-  [
-    'IGNORE or RESPECT NULLS',
-    call => call.nulls,
-    /^(ARRAY_AGG|APPROX_QUANTILES|(FIRST|LAST|NTH)_VALUE|PERCENTILE_(CONT|DISC))$/,
-  ],
-  ['HAVING MAX or MIN', call => call.having, ofMost('GROUPING MAX_BY MIN_BY')],
-  ['ORDER BY', call => call.orderBy.length > 0, /^(ARRAY_AGG|ARRAY_CONCAT_AGG|STRING_AGG)$/],
-  ['LIMIT', call => call.limit, /^(ARRAY_AGG|ARRAY_CONCAT_AGG|STRING_AGG)$/],
+/** What may stand in a call beside its arguments, as messages and as the table of signatures name it. */
+const modifiers: [name: string, word: string, isIn: (call: Call) => unknown][] = [
+  ['*', '*', call => call.star],
+  ['DISTINCT', 'DISTINCT', call => call.distinct],
+  ['IGNORE or RESPECT NULLS', 'NULLS', call => call.nulls],
+  ['HAVING MAX or MIN', 'HAVING', call => call.having],
+  ['ORDER BY', 'ORDER', call => call.orderBy.length > 0],
+  ['LIMIT', 'LIMIT', call => call.limit],
 ]
 
-/** The aggregate functions but for some. */
-function ofMost(others: string): RegExp {
-  return new RegExp(`^(?!(${others.replaceAll(' ', '|')})$)(${Object.keys(aggregateFunctions).join('|')})$`)
-}
-
 const inWindow: Partial<Record<string, string>> = {
-  'HAVING MAX or MIN': 'aggregate in a query of its own, and join that',
-  'ORDER BY': 'its order is that of OVER (ORDER BY ...)',
+  HAVING: 'aggregate in a query of its own, and join that',
+  ORDER: 'its order is that of OVER (ORDER BY ...)',
   LIMIT: 'give the window a frame, such as ROWS 9 PRECEDING',
 }
 
 function checkModifiers(site: CallSite): void {
   const { call, name } = site
-  for (const [modifier, isIn, takes] of modifiers) {
+  const taken = signatures.get(name)!.modifiers
+  for (const [modifier, word, isIn] of modifiers) {
     if (!isIn(call)) continue
-    if (!takes.test(name)) throw site.invalid(`${name} does not support ${modifier} in its arguments`)
-    if (call.over && inWindow[modifier])
-      throw site.invalid(
-        `${name} does not support ${modifier} in its arguments with OVER: ${inWindow[modifier]}`,
-      )
+    if (!taken.has(word)) throw site.invalid(`${name} does not support ${modifier} in its arguments`)
+    if (call.over && inWindow[word])
+      throw site.invalid(`${name} does not support ${modifier} in its arguments with OVER: ${inWindow[word]}`)
   }
-  const takesOver = (isAggregate(call) && name !== 'GROUPING') || Object.hasOwn(windowFunctions, name)
-  if (call.over && !takesOver) throw site.invalid(`Function ${name} does not support an OVER clause`)
+  if (call.over && !taken.has('OVER')) throw site.invalid(`Function ${name} does not support an OVER clause`)
 }

@@ -133,7 +133,10 @@ describeFunctions('numbers, conditions and operators', {
     [`CURRENT_TIMESTAMP() - 5`, 'or TIMESTAMP - INTERVAL; for the INT64 write INTERVAL x SECOND'],
     [`-'a'`, 'it takes - NUMBER; for the STRING write SAFE_CAST(x AS FLOAT64)'],
     [`['a'] = 'a'`, 'for the ARRAY write TO_JSON_STRING(x), or its elements with UNNEST(x)'],
-    [`POW('a', 2)`, 'it takes POW(FLOAT64, FLOAT64) or POW(INT64, INT64); for the STRING write SAFE_CAST'],
+    [
+      `POW('a', 2)`,
+      'it takes POW(INT64, INT64) or POW(NUMERIC, NUMERIC) or POW(FLOAT64, FLOAT64); for the STRING write SAFE_CAST',
+    ],
     [`COALESCE(1, 'x')`, 'ANY being one type; for the INT64 write CAST(x AS STRING)'],
     [`CASE WHEN 1 THEN 2 END`, 'it takes BOOL; for the INT64 write a condition such as x != 0'],
     [`IF(1, 1, 2)`, 'it takes IF(BOOL, ANY, ANY), ANY being one type; for the INT64 write a condition'],

@@ -1,14 +1,22 @@
 /** How the rewriting of a GoogleSQL function is written down: parameters, result type and DuckDB SQL. */
 import type { SqlError } from '../../../../sql/error.ts'
+import {
+  countsOf,
+  isKind,
+  isOfKind,
+  type Parameter,
+  parameterAt,
+  parametersOf,
+} from '../../../../sql/functions.ts'
 import { extractParts } from '../../../../sql/grammar.ts'
 import { instead, parts } from '../../../../sql/instead.ts'
 import type { Call, Expression, NamedArgument, Node, Window } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { argument, patternBeforeCall } from '../attempt.ts'
 import { repeated } from '../repeats.ts'
-import { coerce, numberKinds, unify } from '../coercion.ts'
-import { type Context, type Scope, type Typed, typed } from '../context.ts'
-import { kindOf, noSignature, type Parameter, type ParameterKind } from '../no-signature.ts'
+import { coerce, unify } from '../coercion.ts'
+import { arrayOf, type Context, type Scope, type Typed, typed } from '../context.ts'
+import { noSignature } from '../no-signature.ts'
 import { wholeWindow } from '../windows.ts'
 
 /** From DuckDB SQL of the arguments to that of the call; `null` if they do not go with the date part. */
@@ -144,12 +152,12 @@ export type FunctionRule = Signature | Signature[] | ((site: CallSite) => Typed)
 export type FunctionTable = Record<string, FunctionRule>
 
 /** @param sql makes the call of the DuckDB SQL of its arguments, which are coerced to `parameters` before */
-export function signature(parameters: Parameter[], returns: Signature['returns'], sql: Template): Signature {
-  return { parameters, returns, sql }
+export function signature(parameters: string[], returns: Signature['returns'], sql: Template): Signature {
+  return { parameters: parametersOf(parameters.join(', ')), returns, sql }
 }
 
 /** The DuckDB function of that name with the same arguments. */
-export function named(duck: string, parameters: Parameter[], returns: Signature['returns']): Signature {
+export function named(duck: string, parameters: string[], returns: Signature['returns']): Signature {
   return signature(parameters, returns, (...args) => `${duck}(${args.join(', ')})`)
 }
 
@@ -175,10 +183,19 @@ function applySignature(site: CallSite, signatures: Signature[]): Typed {
       signatures.map(({ parameters }) => parameters),
     )
   refuseSwapped(site, fitting)
+  const [candidate, args] = picked(site, fitting)
+  return applied(site, candidate, args)
+}
+
+/** The first of these signatures that takes the arguments as they are, or else coerced. Throws SqlError for none. */
+function picked<Candidate extends { parameters: Parameter[] }>(
+  site: CallSite,
+  fitting: Candidate[],
+): [Candidate, Typed[]] {
   for (const exact of [true, false]) {
     for (const candidate of fitting) {
       const args = bind(site, candidate.parameters, exact)
-      if (args) return applied(site, candidate, args)
+      if (args) return [candidate, args]
     }
     refuseBignumeric(site, fitting)
   }
@@ -189,9 +206,9 @@ function applySignature(site: CallSite, signatures: Signature[]): Typed {
 }
 
 /** A function of NUMERIC has a BIGNUMERIC's digits in GoogleSQL, too, and those of a FLOAT64 are others. */
-function refuseBignumeric(site: CallSite, signatures: Signature[]): void {
+function refuseBignumeric(site: CallSite, signatures: { parameters: Parameter[] }[]): void {
   const kinds = site.knownArguments().map(({ type }) => type?.kind)
-  const hasDigits = signatures.some(({ parameters }) => parameters.some(name => name.startsWith('NUMERIC')))
+  const hasDigits = signatures.some(({ parameters }) => parameters.some(({ kind }) => kind === 'NUMERIC'))
   if (hasDigits && kinds.includes('BIGNUMERIC') && !kinds.includes('FLOAT64')) throw noBignumeric(site)
 }
 
@@ -214,11 +231,15 @@ function withValues(sql: Template, args: Typed[]): string {
 }
 
 /** Throws SqlError for a number or types of arguments that no signature has. */
-export function checkArguments(site: CallSite, signatures: Parameter[][]): void {
-  const fitting = signatures.filter(parameters => takes(parameters, site.call.arguments.length))
-  if (fitting.length === 0) throw wrongCount(site, signatures)
-  if (!fitting.some(parameters => bind(site, parameters, false)))
-    throw site.noMatch(site.allArguments(), signatures)
+export function checkArguments(site: CallSite, signatures: { parameters: Parameter[] }[]): void {
+  const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
+  if (fitting.length === 0)
+    throw wrongCount(
+      site,
+      signatures.map(({ parameters }) => parameters),
+    )
+  refuseSwapped(site, fitting)
+  picked(site, fitting)
 }
 
 function wrongCount(site: CallSite, signatures: Parameter[][]): SqlError {
@@ -238,10 +259,10 @@ function nameOf(node: Expression | undefined): string {
 }
 
 /** `DATE_TRUNC('hour', x)` and `DATE_TRUNC(hour, x)` have the arguments of other dialects. */
-function refuseSwapped(site: CallSite, signatures: Signature[]): void {
+function refuseSwapped(site: CallSite, signatures: { parameters: Parameter[] }[]): void {
   const [first] = site.call.arguments
   const part = nameOf(first)
-  const late = signatures.every(({ parameters }) => parameters.indexOf('PART') > 0)
+  const late = signatures.every(({ parameters }) => parameters.findIndex(({ kind }) => kind === 'PART') > 0)
   if (!late || !extractParts.has(part) || extractParts.has(nameOf(site.call.arguments.at(-1)))) return
   const values = site.call.arguments.length > 2 ? 'later, earlier' : 'x'
   throw site.invalid(
@@ -266,42 +287,37 @@ function takes(parameters: Parameter[], count: number): boolean {
   return count >= least && count <= most
 }
 
-function countsOf(parameters: Parameter[]): { least: number; most: number } {
-  return {
-    least: parameters.filter(parameter => !/[?*]$/.test(parameter)).length,
-    most: parameters.some(parameter => parameter.endsWith('*')) ? Infinity : parameters.length,
-  }
-}
-
 /** The arguments as their parameters take them; `null` if one does not fit. `exact` allows no coercion. */
 function bind(site: CallSite, parameters: Parameter[], exact: boolean): Typed[] | null {
-  const kinds = site.call.arguments.map((_, at) => kindOf(parameters[Math.min(at, parameters.length - 1)]!))
+  const taken = site.call.arguments.map((_, at) => parameterAt(parameters, at))
   const args = site.call.arguments.map((node, at) => {
-    const kind = kinds[at]!
+    const { kind } = taken[at]!
     if (kind === 'PART') return typed(datePart(site, node), null)
-    if (kind === 'TEXT') return typed(site.literalText(node), null)
+    if (kind === 'MODE') return typed(nameOf(node), null)
     return fit(site.argument(at), kind, exact)
   })
-  if (args.includes(null) || onlyLiterals(site, kinds)) return null
-  const common = unify((args as Typed[]).filter((_, at) => kinds[at] === 'COMMON'))
+  if (args.includes(null) || onlyLiterals(site, taken)) return null
+  const common = unify((args as Typed[]).filter((_, at) => taken[at]!.common))
   if (!common) return null
-  return (args as Typed[]).map((arg, at) => (kinds[at] === 'COMMON' ? common.values.shift()! : arg))
+  return (args as Typed[]).map((arg, at) => (taken[at]!.common ? common.values.shift()! : arg))
 }
 
 /** A FLOAT64 that is written out becomes a NUMERIC only beside one. */
-function onlyLiterals(site: CallSite, kinds: ParameterKind[]): boolean {
+function onlyLiterals(site: CallSite, taken: Parameter[]): boolean {
   const given = site.call.arguments.flatMap((_, at) =>
-    kinds[at] === 'NUMERIC' ? [site.argument(at).type?.kind] : [],
+    taken[at]!.kind === 'NUMERIC' ? [site.argument(at).type?.kind] : [],
   )
   return given.includes('FLOAT64') && !given.includes('NUMERIC')
 }
 
-function fit(value: Typed, kind: Exclude<ParameterKind, 'PART' | 'TEXT'>, exact: boolean): Typed | null {
-  if (kind === 'ANY' || kind === 'COMMON') return value
-  if (kind === 'ARRAY') return value.type === null || value.type.kind === 'ARRAY' ? value : null
-  if (kind === 'NUMBER') return value.type === null || numberKinds.includes(value.type.kind) ? value : null
-  if (exact && value.type !== null && value.type.kind !== kind) return null
-  return coerce(value, { kind })
+function fit(value: Typed, kind: string, exact: boolean): Typed | null {
+  if (value.type !== null && isOfKind(value.type, kind)) return value
+  if (value.type === null && kind === 'NUMBER') return coerce(value, { kind: 'INT64' })
+  const element = /^ARRAY<(.*)>$/.exec(kind)?.[1]
+  if (element) return exact ? null : coerce(value, arrayOf({ kind: element as ScalarName }))
+  if (isKind(kind)) return value.type === null ? value : null
+  if (exact && value.type !== null) return null
+  return coerce(value, { kind: kind as ScalarName })
 }
 
 /** A date part in capitals: a bare name, or `WEEK(MONDAY)`. */
