@@ -90,7 +90,7 @@ const rows = {
     BYTE_LENGTH LENGTH OCTET_LENGTH(STRING) INT64
     BYTE_LENGTH LENGTH OCTET_LENGTH(BYTES) INT64
     CHR(INT64) STRING
-    CODE_POINTS_TO_STRING(ARRAY) STRING
+    CODE_POINTS_TO_STRING(ARRAY<INT64>) STRING
     CONCAT(TEXT, TEXT*) STRING
     CONCAT(BYTES, BYTES*) BYTES
     CONTAINS_SUBSTR(ANY, STRING) BOOL
@@ -131,7 +131,7 @@ const rows = {
     TRANSLATE(STRING, STRING, STRING) STRING`,
 
   'bytes, hashes and addresses': `
-    CODE_POINTS_TO_BYTES(ARRAY) BYTES
+    CODE_POINTS_TO_BYTES(ARRAY<INT64>) BYTES
     FARM_FINGERPRINT(STRING) INT64
     FARM_FINGERPRINT(BYTES) INT64
     FROM_BASE32 FROM_BASE64 FROM_HEX(STRING) BYTES
@@ -277,7 +277,7 @@ export interface Parameter {
   times: '' | '?' | '*'
 }
 
-interface Signature {
+export interface Signature {
   parameters: Parameter[]
   /** The types of arguments that have a name, by it. */
   options: ReadonlyMap<string, ScalarName>

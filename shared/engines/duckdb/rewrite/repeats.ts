@@ -67,5 +67,5 @@ export function isSimple(sql: string): boolean {
   return constant.test(sql) || columnOrField.test(sql)
 }
 
-const constant = /^(?:'(?:[^']|'')*'|\d+|CAST\((?:\$\w+|-?\d+|'(?:[^']|'')*') AS [\w ]+\)|NULL)$/
+const constant = /^(?:'(?:[^']|'')*'|\d+|CAST\((?:NULL|\$\w+|-?\d+|'(?:[^']|'')*') AS [\w ]+\)|NULL)$/
 const columnOrField = /^\(*"(?:[^"]|"")*"(?:\)*\."(?:[^"]|"")*")*$/

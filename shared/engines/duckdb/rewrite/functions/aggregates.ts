@@ -1,62 +1,68 @@
 /** Aggregate functions, which can all be window functions too, and functions that are window functions only. */
 import type { HavingExtreme, Window } from '../../../../sql/tree.ts'
-import type { SqlType } from '../../../../sql/types.ts'
 import { isConstant, joinedBy, once } from '../repeats.ts'
 import { duckType } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
-import { arrayOf, raise, type Typed, typed } from '../context.ts'
+import { elementOf, raise, type Typed } from '../context.ts'
 import { intervalParts } from '../intervals.ts'
-import { key, orderable } from '../keys.ts'
+import { key } from '../keys.ts'
 import { literalInteger } from '../literals.ts'
 import { decimal, exact, isDecimal } from '../operators.ts'
 import { count, orderByClause, overClause } from '../windows.ts'
-import { type CallSite, each, type FunctionTable } from './signature.ts'
+import { type CallSite, each, type Rule, type Rules } from './signature.ts'
 
-export const aggregateFunctions: FunctionTable = {
+const ofDuck =
+  (duck: string): Rule =>
+  site =>
+    aggregate(site, duck)
+
+export const aggregateRules: Rules = {
   // Counted exactly, which is within the error that BigQuery allows.
-  APPROX_COUNT_DISTINCT: site => typed(`count(DISTINCT ${site.argument(0).sql})${over(site)}`, 'INT64'),
+  APPROX_COUNT_DISTINCT: (site, value) => `count(DISTINCT ${value})${over(site)}`,
   APPROX_QUANTILES: approximateQuantiles,
   APPROX_TOP_COUNT: approximateTopCount,
-  ARRAY_AGG: arrayAgg,
-  ARRAY_CONCAT_AGG: arrayConcatAgg,
-  AVG: average,
-  ...each('BIT_AND BIT_OR BIT_XOR', ofSameType),
-  COUNT: countOf,
-  COUNTIF: countIf,
-  GROUPING: site => typed(aggregate(site, 'grouping'), 'INT64'),
-  LOGICAL_AND: site => typed(aggregate(site, 'bool_and'), 'BOOL'),
-  LOGICAL_OR: site => typed(aggregate(site, 'bool_or'), 'BOOL'),
-  ANY_VALUE: site => (site.call.having ? extremeBy(site) : ofSameType('any_value')(site)),
-  MAX: greatest,
-  MAX_BY: ofSameType('arg_max_null'),
+  ARRAY_AGG: (site, value) => listed(site, value),
+  ARRAY_CONCAT_AGG: (site, array) => {
+    if (site.type === null) throw site.noMatch()
+    return `flatten(${listed(site, array, 'IGNORE')})`
+  },
+  AVG: [
+    ofDuck('avg'),
+    average,
+    (site, value) =>
+      `gsql_interval_divided(${sumOfIntervals(site, value)}, NULLIF(${aggregate(site, 'count')}, 0))`,
+  ],
+  ...each('BIT_AND BIT_OR BIT_XOR GROUPING', ofDuck),
+  COUNT: site => aggregate(site, 'count', site.call.star ? [site.call.having ? '1' : '*'] : undefined),
+  COUNTIF: (site, test) => aggregate(site, 'count', [`CASE WHEN ${test} THEN 1 END`]),
+  LOGICAL_AND: ofDuck('bool_and'),
+  LOGICAL_OR: ofDuck('bool_or'),
+  ANY_VALUE: site => (site.call.having ? extremeBy(site) : aggregate(site, 'any_value')),
+  MAX: ofDuck('max'),
+  MAX_BY: ofDuck('arg_max_null'),
   MIN: least,
-  MIN_BY: ofSameType('arg_min_null'),
+  MIN_BY: ofDuck('arg_min_null'),
   STDDEV: deviation('stddev_samp', 2),
   ...each('STDDEV_POP VAR_POP', duck => deviation(duck, 1)),
   ...each('STDDEV_SAMP VAR_SAMP', duck => deviation(duck, 2)),
-  STRING_AGG: stringAgg,
-  SUM: sum,
+  STRING_AGG: [stringAgg, bytesAgg],
+  SUM: [sum, sumOfIntervals],
   VARIANCE: deviation('var_samp', 2),
-}
 
-export const windowFunctions: FunctionTable = {
-  ...each('CUME_DIST PERCENT_RANK', duck => ofType(duck, 'FLOAT64')),
-  ...each('DENSE_RANK NTILE RANK ROW_NUMBER', duck => ofType(duck, 'INT64')),
-  ...each('FIRST_VALUE LAG LAST_VALUE LEAD NTH_VALUE', ofFirst),
-  PERCENTILE_CONT: site => typed(percentile(site, 'quantile_cont', 'FLOAT64'), 'FLOAT64'),
-  PERCENTILE_DISC: site => typed(percentile(site, 'quantile_disc'), site.argument(0).type),
+  ...each('CUME_DIST DENSE_RANK NTILE PERCENT_RANK RANK ROW_NUMBER', duck => site => windowed(site, duck)),
+  ...each('FIRST_VALUE LAG LAST_VALUE LEAD NTH_VALUE', ofNumbered),
+  PERCENTILE_CONT: site => percentile(site, 'quantile_cont'),
+  PERCENTILE_DISC: site => percentile(site, 'quantile_disc'),
 }
 
 function over(site: CallSite): string {
   return overClause(site.context, site.call.over, site.scope)
 }
 
-function argumentList(site: CallSite): string[] {
-  return site.allArguments().map(({ sql }) => sql)
-}
+const asFloat = (number: Typed) => coerce(number, { kind: 'FLOAT64' })!.sql
 
-function ofType(duck: string, type: 'FLOAT64' | 'INT64') {
-  return (site: CallSite): Typed => typed(windowed(site, duck), type)
+function argumentList(site: CallSite): string[] {
+  return site.args.map(({ sql }) => sql)
 }
 
 /** The number of a LAG, LEAD or NTH_VALUE, and the default of the first two. */
@@ -76,15 +82,11 @@ function checkNumber(site: CallSite): void {
     throw site.invalid(`The number of ${site.name} must be at least ${least}`, node)
 }
 
-function ofFirst(duck: string) {
-  return (site: CallSite): Typed => {
+function ofNumbered(duck: string): Rule {
+  return site => {
     checkNumber(site)
-    return ofFirstArgument(site, duck)
+    return windowed(site, duck)
   }
-}
-
-function ofFirstArgument(site: CallSite, duck: string): Typed {
-  return typed(windowed(site, duck), site.argument(0).type)
 }
 
 /** With NULLs as the least values, and then NaN. Between a NULL and a value the value stands. */
@@ -104,33 +106,31 @@ function withNulls(site: CallSite, { sql, type }: Typed, share: string, between:
 }
 
 /** DuckDB leaves NULLs out. */
-function percentile(site: CallSite, duck: string, as?: 'FLOAT64'): string {
-  const [value, written] = site.allArguments()
-  const share = duck === 'quantile_disc' ? roundedUp(site, written) : written
-  const number = value && as ? coerce(value, { kind: as }) : value
-  const part = share && coerce(share, { kind: 'FLOAT64' })
-  if (!number || !part) throw site.noMatch(site.allArguments())
+function percentile(site: CallSite, duck: 'quantile_cont' | 'quantile_disc'): string {
+  const between = duck === 'quantile_cont'
+  const [value, written] = site.args as [Typed, Typed]
+  const share = between ? written.sql : roundedUp(site, written.sql)
+  const number = between ? asFloat(value) : value.sql
   const [, node] = site.call.arguments
   if (node?.kind === 'Literal' && !(Number(node.text) >= 0 && Number(node.text) <= 1))
     throw site.invalid(`The share of ${site.name} must be from 0 to 1`, node)
-  if (site.call.nulls === 'RESPECT')
-    return withNulls(site, { ...number, type: value!.type }, part.sql, as !== undefined)
-  return value!.type?.kind === 'FLOAT64'
-    ? quantileOfFloats(site, duck, number.sql, share.sql)
-    : windowed(site, duck, [number.sql, share.sql])
+  if (site.call.nulls === 'RESPECT') return withNulls(site, { ...value, sql: number }, share, between)
+  return value.type?.kind === 'FLOAT64'
+    ? quantileOfFloats(site, duck, number, share)
+    : windowed(site, duck, [number, share])
 }
 
 /**
  * The reference counts rows with the exact value of the FLOAT64, which for 0.9 lies above it: of ten rows, 0.9 is the
  * tenth. DuckDB rounds the product of the two, so it gets a share that is greater by too little to skip a row.
  */
-function roundedUp(site: CallSite, share: Typed | undefined): Typed | undefined {
+function roundedUp(site: CallSite, share: string): string {
   const [, node] = site.call.arguments
   if (node?.kind !== 'Literal' || node.literal !== 'FLOAT') return share
   const value = Number(node.text)
   const digits = 60
   if (!(value < 1) || value.toFixed(digits) <= String(value).padEnd(digits + 2, '0')) return share
-  return typed(`CAST('${value + 1e-13}' AS DOUBLE)`, 'FLOAT64')
+  return `CAST('${value + 1e-13}' AS DOUBLE)`
 }
 
 /** NaN is the least number, and DuckDB's greatest: DuckDB gets -Infinity for it, and the count of NaNs tells them apart. */
@@ -173,7 +173,6 @@ function windowed(site: CallSite, duck: string, args = argumentList(site)): stri
 function aggregate(site: CallSite, duck: string, args = argumentList(site), nulls = site.call.nulls): string {
   const { call, context, scope } = site
   if (call.having) return ofExtreme(site, duck, args, call.having)
-  if (args.length === 0) throw site.noMatch([])
   if (call.distinct && call.over && call.over.orderBy.length > 0)
     throw site.invalid('DISTINCT does not go with ORDER BY in the window')
   if (call.distinct) checkDistinct(site)
@@ -184,30 +183,21 @@ function aggregate(site: CallSite, duck: string, args = argumentList(site), null
 
 function checkDistinct(site: CallSite): void {
   const { call, context, scope } = site
-  for (const value of site.allArguments()) key(context, call, 'DISTINCT', value)
-  const given = new Set(site.allArguments().map(({ sql }) => sql))
+  for (const value of site.args) key(context, call, 'DISTINCT', value)
+  const given = new Set(argumentList(site))
   const other = call.orderBy.find(item => !given.has(context.expression(item.expression, scope).sql))
   if (other) throw site.invalid(`${site.name} with DISTINCT can only ORDER BY its argument`, other)
 }
 
-function ofSameType(duck: string) {
-  return (site: CallSite): Typed => typed(aggregate(site, duck), site.argument(0).type)
-}
-
 /** NaN and infinity, which DuckDB refuses, make a variance NaN; one over fewer than `least` numbers is NULL. */
-function deviation(duck: string, least: 1 | 2) {
-  return (site: CallSite): Typed => {
-    const value = coerce(site.argument(0), { kind: 'FLOAT64' })
-    if (!value || site.call.arguments.length > 1) throw site.noMatch(site.allArguments())
-    if (site.argument(0).type?.kind === 'INT64' && !site.call.over)
-      return typed(deviationOfIntegers(site, duck, least), 'FLOAT64')
-    const finite = aggregate(site, duck, [`CASE WHEN isfinite(${value.sql}) THEN ${value.sql} END`])
-    const strange = aggregate(site, 'bool_or', [`NOT isfinite(${value.sql})`])
-    const enough = aggregate(site, 'count', [value.sql])
-    return typed(
-      `(CASE WHEN ${strange} AND ${enough} >= ${least} THEN ${notANumber} ELSE ${finite} END)`,
-      'FLOAT64',
-    )
+function deviation(duck: string, least: 1 | 2): Rule {
+  return site => {
+    if (site.args[0]!.type?.kind === 'INT64' && !site.call.over) return deviationOfIntegers(site, duck, least)
+    const number = asFloat(site.args[0]!)
+    const finite = aggregate(site, duck, [`CASE WHEN isfinite(${number}) THEN ${number} END`])
+    const strange = aggregate(site, 'bool_or', [`NOT isfinite(${number})`])
+    const enough = aggregate(site, 'count', [number])
+    return `(CASE WHEN ${strange} AND ${enough} >= ${least} THEN ${notANumber} ELSE ${finite} END)`
   }
 }
 
@@ -216,7 +206,7 @@ function deviation(duck: string, least: 1 | 2) {
  * right digits. The squares of larger integers might have a sum beyond 128 bits.
  */
 function deviationOfIntegers(site: CallSite, duck: string, least: 1 | 2): string {
-  const { sql: x } = site.argument(0)
+  const x = site.args[0]!.sql
   const small = `${x} BETWEEN -${2 ** 48} AND ${2 ** 48}`
   const squares = aggregate(site, 'sum', [`CASE WHEN ${small} THEN CAST(${x} AS HUGEINT) * ${x} END`])
   const large = `${aggregate(site, 'count', [`CASE WHEN NOT (${small}) THEN 1 END`])} > 0`
@@ -233,14 +223,11 @@ function deviationOfIntegers(site: CallSite, duck: string, least: 1 | 2): string
 const notANumber = `CAST('NaN' AS DOUBLE)`
 
 /** DuckDB adds integers up to a wider type: cast back, a sum that does not fit is an error as in BigQuery. */
-function sum(site: CallSite): Typed {
-  const { type } = site.argument(0)
-  const kind = type?.kind ?? 'INT64'
-  if (kind === 'INTERVAL') return typed(sumOfIntervals(site), 'INTERVAL')
-  if (kind === 'INT64') return typed(`CAST(${aggregate(site, 'sum')} AS BIGINT)`, 'INT64')
-  if (kind === 'FLOAT64') return ofFloats(site, 'sum')
-  if (kind !== 'NUMERIC' && kind !== 'BIGNUMERIC') throw site.noMatch([site.argument(0)])
-  return exact(aggregate(site, 'sum'), { kind })
+function sum(site: CallSite): string {
+  const type = site.type!
+  if (type.kind === 'FLOAT64') return ofFloats(site, 'sum')
+  const all = aggregate(site, 'sum')
+  return type.kind === 'INT64' ? `CAST(${all} AS BIGINT)` : exact(all, type).sql
 }
 
 /**
@@ -248,72 +235,42 @@ function sum(site: CallSite): Typed {
  * change, and so Kahan's counts. DuckDB's knows no infinity, and its last digit is wrong at times: where that is all, the
  * plain one is better. Infinity of finite numbers is an error.
  */
-function ofFloats(site: CallSite, duck: 'sum' | 'avg'): Typed {
+function ofFloats(site: CallSite, duck: 'sum' | 'avg'): string {
   const plain = aggregate(site, duck)
-  if (site.call.over) return typed(plain, 'FLOAT64')
-  const strange = aggregate(site, 'count', [`CASE WHEN NOT isfinite(${site.argument(0).sql}) THEN 1 END`])
+  if (site.call.over) return plain
+  const strange = aggregate(site, 'count', [`CASE WHEN NOT isfinite(${site.args[0]!.sql}) THEN 1 END`])
   const [kahan, overflow] = [aggregate(site, `f${duck}`), raise('A number is out of range', 'DOUBLE')]
   const lastDigit = `abs(${plain} - ${kahan}) <= abs(${plain}) * 4.5e-16`
-  return typed(
-    `(CASE WHEN ${strange} > 0 OR ${lastDigit} THEN ${plain} WHEN NOT isfinite(${kahan}) THEN ${overflow} ELSE ${kahan} END)`,
-    'FLOAT64',
-  )
+  return `(CASE WHEN ${strange} > 0 OR ${lastDigit} THEN ${plain} WHEN NOT isfinite(${kahan}) THEN ${overflow} ELSE ${kahan} END)`
 }
 
 /** DuckDB adds no intervals: their months, days and microseconds each. */
-function sumOfIntervals(site: CallSite): string {
-  const { months, days, micros } = intervalParts(site.argument(0).sql)
+function sumOfIntervals(site: CallSite, value: string): string {
+  const { months, days, micros } = intervalParts(value)
   const [m, d, u] = [months, days, micros].map(part => `CAST(${aggregate(site, 'sum', [part])} AS BIGINT)`)
   return `(to_months(CAST(${m} AS INTEGER)) + to_days(CAST(${d} AS INTEGER)) + to_microseconds(${u}))`
 }
 
-function average(site: CallSite): Typed {
-  const value = site.argument(0)
-  if (value.type?.kind === 'INTERVAL')
-    return typed(
-      `gsql_interval_divided(${sumOfIntervals(site)}, NULLIF(${aggregate(site, 'count')}, 0))`,
-      'INTERVAL',
-    )
-  if (!coerce(value, { kind: 'FLOAT64' })) throw site.noMatch([value])
-  if (value.type?.kind === 'FLOAT64') return ofFloats(site, 'avg')
-  if (!value.type || !isDecimal(value.type)) return typed(aggregate(site, 'avg'), 'FLOAT64')
-  const count = `NULLIF(CAST(${aggregate(site, 'count')} AS ${duckType(value.type)}), 0)`
-  return decimal('divide', exact(aggregate(site, 'sum'), value.type).sql, count, value.type)
-}
-
-function countIf(site: CallSite): Typed {
-  const test = site.argument(0)
-  if (!coerce(test, { kind: 'BOOL' })) throw site.noMatch([test])
-  return typed(aggregate(site, 'count', [`CASE WHEN ${test.sql} THEN 1 END`]), 'INT64')
-}
-
-function greatest(site: CallSite): Typed {
-  const value = site.argument(0)
-  if (!orderable(value.type)) throw site.noMatch([value])
-  return typed(aggregate(site, 'max'), value.type)
+function average(site: CallSite): string {
+  const type = site.type!
+  if (!isDecimal(type)) return ofFloats(site, 'avg')
+  const count = `NULLIF(CAST(${aggregate(site, 'count')} AS ${duckType(type)}), 0)`
+  return decimal('divide', exact(aggregate(site, 'sum'), type).sql, count, type).sql
 }
 
 /** A NaN is the least of all, and DuckDB's greatest. */
-function least(site: CallSite): Typed {
-  const { type, sql } = site.argument(0)
-  if (!orderable(type)) throw site.noMatch([site.argument(0)])
-  const value = aggregate(site, 'min')
-  if (type?.kind !== 'FLOAT64') return typed(value, type)
-  return typed(
-    `(CASE WHEN ${aggregate(site, 'bool_or', [`isnan(${sql})`])} THEN CAST('NaN' AS DOUBLE) ELSE ${value} END)`,
-    type,
-  )
+function least(site: CallSite, value: string): string {
+  const found = aggregate(site, 'min')
+  if (site.type?.kind !== 'FLOAT64') return found
+  return `(CASE WHEN ${aggregate(site, 'bool_or', [`isnan(${value})`])} THEN ${notANumber} ELSE ${found} END)`
 }
 
 /** `ANY_VALUE(x HAVING MAX y)`: x where y is greatest, which is nowhere if one is NaN. */
-function extremeBy(site: CallSite): Typed {
+function extremeBy(site: CallSite): string {
   const { extreme, expression } = site.call.having!
   const key = site.context.expression(expression, site.scope)
-  const value = site.argument(0)
-  const duck = extreme === 'MAX' ? 'arg_max_null' : 'arg_min_null'
-  const found = `${duck}(${value.sql}, ${key.sql})`
-  if (key.type?.kind !== 'FLOAT64') return typed(found, value.type)
-  return typed(`(CASE WHEN NOT bool_or(isnan(${key.sql})) THEN ${found} END)`, value.type)
+  const found = `arg_${extreme.toLowerCase()}_null(${site.args[0]!.sql}, ${key.sql})`
+  return key.type?.kind === 'FLOAT64' ? `(CASE WHEN NOT bool_or(isnan(${key.sql})) THEN ${found} END)` : found
 }
 
 /** An aggregate of the values in the rows in which another is greatest or least; of NaN there are none. */
@@ -342,12 +299,6 @@ function ofExtreme(
   })
 }
 
-function arrayAgg(site: CallSite): Typed {
-  const { type, sql } = site.argument(0)
-  if (type?.kind === 'ARRAY') throw site.noMatch([site.argument(0)])
-  return typed(listed(site, sql), arrayOf(type))
-}
-
 /**
  * The values of all rows, or of those of each row's window. Where a window grows from row to row, DuckDB would make a list
  * for each row before any of them is looked at, so it makes one of the whole partition, and each row gets its part.
@@ -371,44 +322,26 @@ function limited(site: CallSite, list: string): string {
   return limit ? `list_slice(${list}, 1, ${count(site.context, limit)})` : list
 }
 
-function arrayConcatAgg(site: CallSite): Typed {
-  const { type, sql } = site.argument(0)
-  if (type?.kind !== 'ARRAY') throw site.noMatch([site.argument(0)])
-  return typed(`flatten(${listed(site, sql, 'IGNORE')})`, type)
-}
-
-function stringAgg(site: CallSite): Typed {
-  const value = site.argument(0)
-  if (value.type?.kind === 'BYTES') return bytesAgg(site)
-  if (value.type !== null && value.type.kind !== 'STRING') throw site.noMatch([value])
-  const between = site.call.arguments.length > 1 ? site.argument(1).sql : `','`
-  if (between === 'NULL') throw site.invalid('The delimiter of STRING_AGG must not be NULL')
-  if (!site.call.limit && !site.call.over)
-    return typed(aggregate(site, 'string_agg', [value.sql, between]), 'STRING')
-  return typed(joinedBy(listed(site, value.sql, 'IGNORE'), between), 'STRING')
+function stringAgg(site: CallSite, value: string, between = `','`): string {
+  if (site.asWritten()[1]?.type === null) throw site.invalid('The delimiter of STRING_AGG must not be NULL')
+  if (!site.call.limit && !site.call.over) return aggregate(site, 'string_agg', [value, between])
+  return joinedBy(listed(site, value, 'IGNORE'), between)
 }
 
 /** Of bytes, by their hexadecimal digits. */
-function bytesAgg(site: CallSite): Typed {
-  const [value, between] = site.allArguments()
-  if (between && between.type?.kind !== 'BYTES') throw site.noMatch(site.allArguments())
+function bytesAgg(site: CallSite, value: string, between?: string): string {
   if (site.call.limit)
     throw site.unsupported(
       'STRING_AGG of BYTES with LIMIT',
       site.call,
       'aggregate TO_HEX(x), and write FROM_HEX around it',
     )
-  const digits = [`hex(${value!.sql})`, between ? `hex(${between.sql})` : `'2C'`]
-  return typed(`unhex(${aggregate(site, 'string_agg', digits)})`, 'BYTES')
-}
-
-function countOf(site: CallSite): Typed {
-  const { star, having } = site.call
-  return typed(aggregate(site, 'count', star ? [having ? '1' : '*'] : undefined), 'INT64')
+  const digits = [`hex(${value})`, between ? `hex(${between})` : `'2C'`]
+  return `unhex(${aggregate(site, 'string_agg', digits)})`
 }
 
 /** The n + 1 quantiles that cut the values into n parts of equal size. */
-function approximateQuantiles(site: CallSite): Typed {
+function approximateQuantiles(site: CallSite, value: string): string {
   const parts = literalInteger(site.call.arguments[1])
   if (!parts || parts > 1000)
     throw site.unsupported(
@@ -423,26 +356,15 @@ function approximateQuantiles(site: CallSite): Typed {
       'count NULLs with COUNTIF(x IS NULL)',
     )
   const shares = Array.from({ length: parts + 1 }, (_, at) => (at / parts).toFixed(9))
-  const value = site.argument(0)
-  return typed(aggregate(site, 'quantile_disc', [value.sql, `[${shares.join(', ')}]`]), arrayOf(value.type))
+  return aggregate(site, 'quantile_disc', [value, `[${shares.join(', ')}]`])
 }
 
 /** The commonest values with their counts, by count. */
-function approximateTopCount(site: CallSite): Typed {
-  const value = site.argument(0)
+function approximateTopCount(site: CallSite, value: string, most: string): string {
   // DuckDB counts no NULLs, but structs of them.
-  const entries = `map_entries(histogram({'v': ${value.sql}}))`
+  const entries = `map_entries(histogram({'v': ${value}}))`
   const counts = `list_transform(${entries}, lambda e: {'count': CAST(e.value AS BIGINT), 'value': e.key.v})`
-  const top = `list_slice(list_reverse_sort(${counts}), 1, ${site.argument(1).sql})`
-  const element: SqlType = {
-    kind: 'STRUCT',
-    fields: [
-      { name: 'value', type: value.type ?? { kind: 'INT64' } },
-      { name: 'count', type: { kind: 'INT64' } },
-    ],
-  }
-  return typed(
-    `list_transform(${top}, lambda e: CAST({'value': e.value, 'count': e.count} AS ${duckType(element)}))`,
-    arrayOf(element),
-  )
+  const top = `list_slice(list_reverse_sort(${counts}), 1, ${most})`
+  const element = duckType(elementOf(site.type)!)
+  return `list_transform(${top}, lambda e: CAST({'value': e.value, 'count': e.count} AS ${element}))`
 }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { SqlError } from '../../../../sql/error.ts'
 import { UnsupportedError } from '../context.ts'
 import { rewrite } from '../rewrite.ts'
-import { functions } from './calls.ts'
+import { rules } from './calls.ts'
 
 const values = [`'a'`, '1', 'NULL', `['a', NULL]`, 'STRUCT(1 AS a)', `TIMESTAMP '2026-01-01'`]
 
@@ -16,7 +16,7 @@ function listsOf(count: number): string[] {
   return [...new Set(lists)]
 }
 
-test.each(Object.keys(functions))('%s takes or refuses any arguments, and fails at none', name => {
+test.each(Object.keys(rules))('%s takes or refuses any arguments, and fails at none', name => {
   for (const list of argumentLists)
     try {
       rewrite(`SELECT ${name}(${list}) AS x`, new Map(), new Map())

@@ -1,36 +1,42 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
-import { functions as signatures } from '../../../../sql/functions.ts'
+import { functions } from '../../../../sql/functions.ts'
 import { instead, table } from '../../../../sql/instead.ts'
 import type { AnyNode, Call, Path } from '../../../../sql/tree.ts'
 import { descendants, descendantsHere } from '../../../../sql/walk.ts'
 import { attempt, lift } from '../attempt.ts'
-import type { Context, Scope, Typed } from '../context.ts'
+import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { findPath } from '../scope.ts'
-import { aggregateFunctions, windowFunctions } from './aggregates.ts'
-import { arrayFunctions } from './arrays.ts'
-import { conditionFunctions } from './conditions.ts'
-import { dateFormatFunctions } from './date-formats.ts'
-import { dateFunctions } from './dates.ts'
-import { jsonFunctions } from './json.ts'
-import { numberFunctions, safeFunctions } from './numbers.ts'
-import { regexpFunctions } from './regexp.ts'
-import { applyRule, CallSite, checkArguments, type FunctionTable } from './signature.ts'
-import { stringFunctions } from './strings.ts'
+import { aggregateRules } from './aggregates.ts'
+import { arrayRules, arrayTemplates } from './arrays.ts'
+import { conditionRules, conditionTemplates } from './conditions.ts'
+import { dateFormatRules, dateFormatTemplates } from './date-formats.ts'
+import { dateRules, dateTemplates } from './dates.ts'
+import { jsonRules, jsonTemplates } from './json.ts'
+import { numberRules, numberTemplates } from './numbers.ts'
+import { regexpRules } from './regexp.ts'
+import { CallSite, type Rules, rulesOf } from './signature.ts'
+import { stringRules, stringTemplates } from './strings.ts'
 
 /** By name in capitals, `NET.HOST` with its dot. */
-export const functions: FunctionTable = {
-  ...aggregateFunctions,
-  ...arrayFunctions,
-  ...conditionFunctions,
-  ...dateFormatFunctions,
-  ...dateFunctions,
-  ...jsonFunctions,
-  ...numberFunctions,
-  ...regexpFunctions,
-  ...stringFunctions,
-  ...windowFunctions,
-  // Of a date or time, and of JSON.
-  STRING: [...dateFormatFunctions.STRING, jsonFunctions.STRING],
+export const rules: Rules = {
+  ...rulesOf({
+    ...arrayTemplates,
+    ...conditionTemplates,
+    ...dateFormatTemplates,
+    ...dateTemplates,
+    ...jsonTemplates,
+    ...numberTemplates,
+    ...stringTemplates,
+  }),
+  ...aggregateRules,
+  ...arrayRules,
+  ...conditionRules,
+  ...dateFormatRules,
+  ...dateRules,
+  ...jsonRules,
+  ...numberRules,
+  ...regexpRules,
+  ...stringRules,
 }
 
 /** Why some functions of GoogleSQL are not in the table. */
@@ -48,35 +54,29 @@ const foreign: ReadonlySet<string> = new Set(
 /** A function call; SAFE turns its errors into NULL. Throws UnsupportedError for a function that is not in the table. */
 export function call(context: Context, node: Call, scope: Scope): Typed {
   const { name, safe } = functionName(node)
-  const known = Object.hasOwn(functions, name) && !node.name.some(part => part.quoted)
+  const known = functions.has(name) && Object.hasOwn(rules, name) && !node.name.some(part => part.quoted)
   if (!known && foreign.has(name)) throw context.invalid(node, `BigQuery has no function ${name}`)
   if (!known) throw context.unsupported(node, name, instead(reasons, name) ?? undefined)
   const aggregates = isAggregate(node)
   if (aggregates && !node.over) scope.aggregation.found = true
-  if (safe && aggregates) throw context.invalid(node, `SAFE does not go with the aggregate function ${name}`)
-  if (safe && Object.hasOwn(safeFunctions, name))
-    return new CallSite(context, node, scope, name).sharing(site => applyRule(site, safeFunctions[name]!))
-  if (safe) {
-    const value = attempt(scope, inside => called(context, node, inside, name))
-    // More digits than DuckDB keeps are an error, which SAFE would make NULL.
-    if (value.type?.kind === 'BIGNUMERIC')
-      throw context.unsupported(node, `SAFE.${name} with a BIGNUMERIC`, 'leave SAFE out, or cast to NUMERIC')
-    return value
-  }
-  return called(context, node, scope, name)
+  if (!safe) return called(context, node, scope, name)
+  if (aggregates) throw context.invalid(node, `SAFE does not go with the aggregate function ${name}`)
+  if (Object.hasOwn(rules, `SAFE.${name}`)) return called(context, node, scope, name, rules[`SAFE.${name}`])
+  const value = attempt(scope, inside => called(context, node, inside, name))
+  // More digits than DuckDB keeps are an error, which SAFE would make NULL.
+  if (value.type?.kind === 'BIGNUMERIC')
+    throw context.unsupported(node, `SAFE.${name} with a BIGNUMERIC`, 'leave SAFE out, or cast to NUMERIC')
+  return value
 }
 
-function called(context: Context, node: Call, scope: Scope, name: string): Typed {
-  const lifts = isAggregate(node) || node.over !== null
+function called(context: Context, node: Call, scope: Scope, name: string, rule = rules[name]!): Typed {
+  const lifts = isOverRows(node)
   const site = new CallSite(context, node, lifts ? { ...scope, lifted: undefined } : scope, name)
   checkModifiers(site)
   if (isAggregate(node) && !node.over) site.own = ownColumn(site)
-  if (!node.star) checkArguments(site, signatures.get(name)!.signatures)
+  site.resolve()
   if (lifts) refuseNamesOfWith(site)
-  const apply = (site: CallSite) => applyRule(site, functions[name]!)
-  const value = lifts ? apply(site) : site.sharing(apply)
-  const [unknown] = site.options.values()
-  if (unknown) throw site.invalid(`${name} has no argument ${unknown.name.name}`, unknown)
+  const value = typed(site.apply(rule), site.type)
   return lifts ? lift(scope, value) : value
 }
 
@@ -113,7 +113,7 @@ function functionName(call: Call): { name: string; safe: boolean } {
 
 /** Whether a call makes one row of many, unless it has an OVER clause. */
 export function isAggregate(call: Call): boolean {
-  return signatures.get(functionName(call).name)?.kind === 'aggregates'
+  return functions.get(functionName(call).name)?.kind === 'aggregates'
 }
 
 /** Throws SqlError for an aggregate or window function in a part of a query that is read before its rows are grouped. */
@@ -153,7 +153,7 @@ const inWindow: Partial<Record<string, string>> = {
 
 function checkModifiers(site: CallSite): void {
   const { call, name } = site
-  const taken = signatures.get(name)!.modifiers
+  const taken = functions.get(name)!.modifiers
   for (const [modifier, word, isIn] of modifiers) {
     if (!isIn(call)) continue
     if (!taken.has(word)) throw site.invalid(`${name} does not support ${modifier} in its arguments`)

@@ -1,6 +1,5 @@
 /** Conditional expressions: CASE, COALESCE, IF and the like. */
 import type { Case } from '../../../../sql/tree.ts'
-import type { SqlType } from '../../../../sql/types.ts'
 import { typeName } from '../../../values.ts'
 import { quoteText } from '../../syntax.ts'
 import { isConstant, isSimple, repeated } from '../repeats.ts'
@@ -8,81 +7,36 @@ import { condition, unifyOrThrow } from '../coercion.ts'
 import { noSignature } from '../no-signature.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { comparison } from '../operators.ts'
-import {
-  applyRule,
-  type CallSite,
-  type FunctionRule,
-  type FunctionTable,
-  sameAsFirst,
-  signature,
-} from './signature.ts'
-
-const typeOfSecond = ([, second]: Typed[]) => second?.type ?? null
-
-/** A rule for arguments of other types than these. */
-const refusing = (kinds: SqlType['kind'][], rule: FunctionRule) => (site: CallSite) => {
-  const values = site.allArguments()
-  if (values.some(({ type }) => type && kinds.includes(type.kind))) throw site.noMatch(values)
-  return applyRule(site, rule)
-}
-
-const unordered: SqlType['kind'][] = ['ARRAY', 'JSON', 'STRUCT']
+import type { Rules, Templates } from './signature.ts'
 
 /** The greatest or least argument; NULL if any is, where DuckDB ignores NULLs. */
-const extreme = (duck: string, first: (values: string[]) => string = () => '') =>
-  signature(['COMMON', 'COMMON*'], sameAsFirst, (...values) => {
-    const missing = values.map(value => `${value} IS NULL`).join(' OR ')
-    return `(CASE WHEN ${missing} THEN NULL${first(values)} ELSE ${duck}(${values.join(', ')}) END)`
-  })
+const extreme = (duck: string, values: string[], first = '') => {
+  const missing = values.map(value => `${value} IS NULL`).join(' OR ')
+  return `(CASE WHEN ${missing} THEN NULL${first} ELSE ${duck}(${values.join(', ')}) END)`
+}
 
-export const conditionFunctions: FunctionTable = {
-  COALESCE: signature(['COMMON', 'COMMON*'], sameAsFirst, (...values) => `COALESCE(${values.join(', ')})`),
+export const conditionTemplates: Templates = {
+  COALESCE: (...values) => `COALESCE(${values.join(', ')})`,
+  GREATEST: (...values) => extreme('greatest', values),
+  IF: (test, yes, no) => `(CASE WHEN ${test} THEN ${yes} ELSE ${no} END)`,
+  IFNULL: (value, other) => `COALESCE(${value}, ${other})`,
+}
+
+export const conditionRules: Rules = {
   // DuckDB takes no `error` under TRY.
-  ERROR: site =>
-    applyRule(
-      site,
-      signature(
-        ['STRING'],
-        () => null,
-        text => (site.scope.lifted ? 'NULL' : `error(${text})`),
-      ),
-    ),
-  GREATEST: refusing(unordered, extreme('greatest')),
-  IF: signature(
-    ['BOOL', 'COMMON', 'COMMON'],
-    typeOfSecond,
-    (test, yes, no) => `(CASE WHEN ${test} THEN ${yes} ELSE ${no} END)`,
-  ),
-  IFNULL: signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `COALESCE(${value}, ${other})`),
-  LEAST: refusing(unordered, least),
-  NULLIF: refusing(['ARRAY'], nullIf),
-  TYPEOF: site => typed(quoteText(typeName(site.argument(0).type ?? { kind: 'INT64' })), 'STRING'),
-}
-
-/** NaN is equal to nothing. */
-function nullIf(site: CallSite): Typed {
-  const rule = (strange: (value: string) => string) =>
-    applyRule(
-      site,
-      signature(
-        ['COMMON', 'COMMON'],
-        sameAsFirst,
-        (value, other) => `(CASE WHEN ${value} = ${other}${strange(value)} THEN NULL ELSE ${value} END)`,
-      ),
-    )
-  const value = rule(() => '')
-  return value.type?.kind === 'FLOAT64' ? rule(value => ` AND NOT isnan(${value})`) : value
-}
-
-/** DuckDB's greatest number is NaN; GoogleSQL gives it for LEAST too. */
-function least(site: CallSite): Typed {
-  const value = applyRule(site, extreme('least'))
-  if (value.type?.kind !== 'FLOAT64') return value
-  const strange = (values: string[]) => values.map(value => `isnan(${value})`).join(' OR ')
-  return applyRule(
-    site,
-    extreme('least', values => ` WHEN ${strange(values)} THEN CAST('NaN' AS DOUBLE)`),
-  )
+  ERROR: ({ scope }, text) => (scope.lifted ? 'NULL' : `error(${text})`),
+  // DuckDB's greatest number is NaN; GoogleSQL gives it for LEAST too.
+  LEAST: ({ type }, ...values) => {
+    const strange = values.map(value => `isnan(${value})`).join(' OR ')
+    const first = type?.kind === 'FLOAT64' ? ` WHEN ${strange} THEN CAST('NaN' AS DOUBLE)` : ''
+    return extreme('least', values, first)
+  },
+  // NaN is equal to nothing.
+  NULLIF: ({ type }, value, other) => {
+    const known = type?.kind === 'FLOAT64' ? ` AND NOT isnan(${value})` : ''
+    return `(CASE WHEN ${value} = ${other}${known} THEN NULL ELSE ${value} END)`
+  },
+  TYPEOF: ({ args }) => quoteText(typeName(args[0]!.type ?? { kind: 'INT64' })),
 }
 
 /** Throws SqlError if the results, or the operand and its tests, have no common type, or a condition is no BOOL. */

@@ -3,12 +3,7 @@
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements). DuckDB writes what it writes in the same
  * way; all else, and all reading, is in `duckdb/udfs/date-text.ts`.
  */
-import type { ScalarName } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
-import { repeated } from '../repeats.ts'
-import { convert } from '../casts.ts'
-import { coerce } from '../coercion.ts'
-import { type Typed, typed } from '../context.ts'
 import {
   asDate,
   asDatetime,
@@ -20,71 +15,55 @@ import {
   toTimestamp,
   zoned,
 } from '../dates-and-times.ts'
-import { type CallSite, type FunctionRule, type FunctionTable, signature } from './signature.ts'
+import { strictJson } from './json.ts'
+import type { CallSite, Rule, Rules, Templates } from './signature.ts'
+
+const itself = (datetime: string) => datetime
 
 const datetimeFormat = '%Y-%m-%d %H:%M:%S'
 
-export const dateFormatFunctions = {
-  FORMAT_DATE: formattingAny('DATE', asDatetime),
-  FORMAT_DATETIME: formattingAny('DATETIME', datetime => datetime),
-  FORMAT_TIME: formatting('TIME', onEpochDay),
-  FORMAT_TIMESTAMP: formatTimestamp,
-  PARSE_DATE: parsing('DATE', asDate),
-  PARSE_DATETIME: parsing('DATETIME', datetime => datetime),
-  PARSE_TIME: parsing('TIME', asTime),
-  PARSE_TIMESTAMP: parseTimestamp,
-
+export const dateFormatTemplates: Templates = {
   STRING: [
-    signature(
-      ['TIMESTAMP'],
-      'STRING',
-      timestamp => `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`,
-    ),
-    signature(['TIMESTAMP', 'STRING'], 'STRING', (timestamp, zone) => {
+    (timestamp, zone?: string) => {
+      if (zone === undefined) return `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`
       const { local, minutes } = zoned(timestamp, zone)
       return `(${datetimeText(local, datetimeFormat)} || regexp_replace(${zoneOffset(minutes, ':')}, ':00$', ''))`
-    }),
-    signature(['DATETIME'], 'STRING', datetime => datetimeText(datetime, datetimeFormat)),
-    signature(['DATE'], 'STRING', date => `CAST(${date} AS VARCHAR)`),
-    signature(['TIME'], 'STRING', time => datetimeText(onEpochDay(time), '%H:%M:%S')),
+    },
+    datetime => datetimeText(datetime, datetimeFormat),
+    date => `CAST(${date} AS VARCHAR)`,
+    time => datetimeText(onEpochDay(time), '%H:%M:%S'),
+    json => strictJson(json, ['VARCHAR'], 'VARCHAR'),
   ],
-} satisfies FunctionTable
+}
+
+export const dateFormatRules: Rules = {
+  FORMAT_DATE: [formatting('DATE', asDatetime), formatting('DATETIME'), formatTimestamp],
+  FORMAT_DATETIME: [formatting('DATETIME'), formatTimestamp],
+  FORMAT_TIME: formatting('TIME', onEpochDay),
+  FORMAT_TIMESTAMP: [
+    formatTimestamp,
+    (site, format, datetime, zone) => formatTimestamp(site, format, toTimestamp(datetime), zone),
+  ],
+  PARSE_DATE: parsing('DATE', asDate),
+  PARSE_DATETIME: parsing('DATETIME'),
+  PARSE_TIME: parsing('TIME', asTime),
+  PARSE_TIMESTAMP: parseTimestamp,
+}
 
 type CivilType = 'DATE' | 'DATETIME' | 'TIME'
 
-/** FORMAT_DATE and FORMAT_DATETIME of the other types with a date are the functions of these types. */
-function formattingAny(own: 'DATE' | 'DATETIME', toDatetime: (sql: string) => string): FunctionRule {
-  return site => {
-    const kind = site.argument(1).type?.kind
-    if (kind === 'TIMESTAMP') return formatTimestamp(site)
-    const other = kind === 'DATETIME' && own === 'DATE'
-    return (other ? formatting(kind, datetime => datetime) : formatting(own, toDatetime))(site)
-  }
-}
-
 /** The text of a value. */
-function formatting(type: CivilType, toDatetime: (sql: string) => string) {
-  return (site: CallSite): Typed => {
-    const format = formatOf(site)
-    const value = argumentAs(site, 1, type)
-    if (site.call.arguments.length !== 2) throw site.invalid(`${site.name} takes a format and a ${type}`)
-    const sql = repeated([toDatetime(value)], datetime => {
-      const exact = `gsql_format_${type.toLowerCase()}(${format.sql}, epoch_us(${datetime}))`
-      return formatted(type, format.text, { sql: datetime, minutes: null }, exact)
-    })
-    return typed(sql, 'STRING')
+function formatting(type: CivilType, toDatetime = itself): Rule {
+  return (site, format, value) => {
+    const datetime = toDatetime(value)
+    const exact = `gsql_format_${type.toLowerCase()}(${format}, epoch_us(${datetime}))`
+    return formatted(type, site.literal(0), { sql: datetime, minutes: null }, exact)
   }
 }
 
-function formatTimestamp(site: CallSite): Typed {
-  const format = formatOf(site)
-  const timestamp = argumentAs(site, 1, 'TIMESTAMP', ['DATE', 'DATETIME', 'TIMESTAMP'])
-  const zone = site.call.arguments.length > 2 ? argumentAs(site, 2, 'STRING') : `'UTC'`
-  const sql = repeated([timestamp, zone], (timestamp, zone) => {
-    const exact = `gsql_format_timestamp(${format.sql}, epoch_us(${timestamp}), ${zone})`
-    return formatted('TIMESTAMP', format.text, inZone(timestamp, zone), exact)
-  })
-  return typed(sql, 'STRING')
+function formatTimestamp(site: CallSite, format: string, timestamp: string, zone = `'UTC'`): string {
+  const exact = `gsql_format_timestamp(${format}, epoch_us(${timestamp}), ${zone})`
+  return formatted('TIMESTAMP', site.literal(0), inZone(timestamp, zone), exact)
 }
 
 function inZone(timestamp: string, zone: string): ZonedDatetime {
@@ -93,25 +72,12 @@ function inZone(timestamp: string, zone: string): ZonedDatetime {
   return { sql: local, minutes }
 }
 
-/** The text of a literal format, else `null`, and any format as SQL. */
-function formatOf(site: CallSite): { text: string | null; sql: string } {
-  const [node] = site.call.arguments
-  const text = node?.kind === 'Literal' && node.literal === 'STRING' ? node.value : null
-  return { text, sql: argumentAs(site, 0, 'STRING') }
-}
-
-function parsing(type: CivilType, fromDatetime: (sql: string) => string): FunctionRule {
-  return site => {
-    if (site.call.arguments.length !== 2) throw site.invalid(`${site.name} takes a format and a text`)
-    const { text, sql: format } = formatOf(site)
-    const value = argumentAs(site, 1, 'STRING')
-    const micros = repeated([value], value => {
-      const exact = `gsql_parse_${type.toLowerCase()}(${format}, ${value})`
-      return type === 'TIME' || (type === 'DATE' && /%[HMST]/.test(text ?? ''))
-        ? exact
-        : quickly(text, value, exact)
-    })
-    return typed(fromDatetime(`make_timestamp(${micros})`), type)
+function parsing(type: CivilType, fromDatetime = itself): Rule {
+  return (site, format, value) => {
+    const text = site.literal(0)
+    const exact = `gsql_parse_${type.toLowerCase()}(${format}, ${value})`
+    const slow = type === 'TIME' || (type === 'DATE' && /%[HMST]/.test(text ?? ''))
+    return fromDatetime(`make_timestamp(${slow ? exact : quickly(text, value, exact)})`)
   }
 }
 
@@ -124,30 +90,14 @@ function quickly(format: string | null, value: string, exact: string): string {
 }
 
 /** DuckDB finds the offset of a named zone, but where the format reads one, or may. */
-function parseTimestamp(site: CallSite): Typed {
-  const { text, sql: format } = formatOf(site)
-  const value = argumentAs(site, 1, 'STRING')
-  const zone = site.call.arguments.length > 2 ? argumentAs(site, 2, 'STRING') : `'UTC'`
-  const read = (zone: string) =>
-    repeated([value], value => {
-      const exact = `gsql_parse_timestamp(${format}, ${value}, ${zone})`
-      return zone === `'UTC'` ? quickly(text, value, exact) : exact
-    })
+function parseTimestamp(site: CallSite, format: string, value: string, zone = `'UTC'`): string {
+  const text = site.literal(0)
+  const read = (zone: string) => {
+    const exact = `gsql_parse_timestamp(${format}, ${value}, ${zone})`
+    return zone === `'UTC'` ? quickly(text, value, exact) : exact
+  }
   const named = text !== null && !/%(E?z|Z|s)/.test(text) && !isFixedZone(zone)
-  return typed(
-    named ? toTimestamp(`make_timestamp(${read(`'UTC'`)})`, zone) : `make_timestamptz(${read(zone)})`,
-    'TIMESTAMP',
-  )
-}
-
-/** The SQL of an argument as a type; one of the types `from` is cast to it. Throws SqlError for any other. */
-function argumentAs(site: CallSite, at: number, type: ScalarName, from: ScalarName[] = []): string {
-  const value = site.argument(at)
-  const coerced = coerce(value, { kind: type })
-  if (coerced) return coerced.sql
-  const cast = from.some(kind => kind === value.type?.kind) ? convert(value, { kind: type }) : null
-  if (cast === null) throw site.noMatch([value])
-  return cast
+  return named ? toTimestamp(`make_timestamp(${read(`'UTC'`)})`, zone) : `make_timestamptz(${read(zone)})`
 }
 
 /** The DATETIME to format, as DuckDB SQL, and how many minutes it is ahead of UTC. */
@@ -208,7 +158,7 @@ function split(format: string): string[] {
 }
 
 /** Text of a DATETIME in a literal format that DuckDB can write; else, and for years of fewer than four digits, `exact`. */
-function formatted(type: ScalarName, format: string | null, datetime: ZonedDatetime, exact: string): string {
+function formatted(type: string, format: string | null, datetime: ZonedDatetime, exact: string): string {
   const pieces = split(format ?? '%')
   const parts: string[] = []
   let plain = ''

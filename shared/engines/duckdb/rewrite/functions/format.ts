@@ -42,16 +42,17 @@ function same<Entry>(names: string, types: ScalarName[], text: Entry): Record<st
 }
 
 /** Throws SqlError for too few or too many values, and UnsupportedError for a pattern that is no literal. */
-export function format(site: CallSite): Typed {
+export function format(site: CallSite, ...texts: string[]): string {
+  const values = site.args.map((value, at) => ({ ...value, sql: texts[at]! }))
   const [node] = site.call.arguments
-  if (node?.kind === 'Literal' && node.literal === 'NULL') return typed('CAST(NULL AS VARCHAR)', 'STRING')
+  if (node?.kind === 'Literal' && node.literal === 'NULL') return 'CAST(NULL AS VARCHAR)'
   const pattern = site.literalText(node)
   const parts: string[] = []
   let taken = 0
   let end = 0
   const next = () => {
     if (++taken >= site.call.arguments.length) throw site.invalid('FORMAT has too few values')
-    return site.argument(taken)
+    return values[taken]!
   }
   for (const match of pattern.matchAll(conversion)) {
     if (match.index > end) parts.push(quoteText(pattern.slice(end, match.index)))
@@ -60,7 +61,7 @@ export function format(site: CallSite): Typed {
   }
   if (end < pattern.length) parts.push(quoteText(pattern.slice(end)))
   if (taken + 1 !== site.call.arguments.length) throw site.invalid('FORMAT has too many values')
-  return typed(parts.length > 0 ? `(${parts.join(' || ')})` : `''`, 'STRING')
+  return parts.length > 0 ? `(${parts.join(' || ')})` : `''`
 }
 
 function converted(site: CallSite, spec: Specification, next: () => Typed): string {

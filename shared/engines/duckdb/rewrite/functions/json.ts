@@ -7,23 +7,32 @@ import type { SqlType } from '../../../../sql/types.ts'
 import { castText, quoteText } from '../../syntax.ts'
 import { joinedBy, nullWhere, once, repeated } from '../repeats.ts'
 import { floatText, trimmedDecimal } from '../casts.ts'
-import { arrayOf, raise, structField, type Typed, typed } from '../context.ts'
+import { raise, structField, type Typed } from '../context.ts'
 import { datetimeText, onEpochDay, toDatetime } from '../dates-and-times.ts'
-import { applyRule, type CallSite, type FunctionRule, type FunctionTable, signature } from './signature.ts'
+import { type CallSite, each, type Rule, type Rules, type Templates } from './signature.ts'
 
 /** JSON, of the text that one of our functions gives. */
 const asJson = (text: string) => `CAST(${text} AS JSON)`
 
 const asText = (json: string) => `CAST(${json} AS VARCHAR)`
 
-/** The scalar at a path, as text. Numbers keep the digits that were written in text, and have those of JSON in a value. */
-const scalarAt: FunctionRule = site => {
-  const { value, path, steps, text } = jsonArguments(site)
-  return typed(
-    once([value], value => (text ? scalarInText(value, path, steps) : scalarInJson(value, path, steps))),
-    'STRING',
-  )
+/** Of a JSONPath: DuckDB's, or `null` for one that DuckDB reads in another way; and the steps for our own functions. */
+type AtPath = (value: string, path: string | null, steps: string) => string
+
+/** A rule of a value at a path, which is `$` where none is given: in text, and in JSON. */
+function at(inText: AtPath, inJson: AtPath): Rule[] {
+  return [inText, inJson].map(sql => (site, value) => {
+    const node = site.call.arguments[1]
+    const path = node ? pathSteps(site, node) : []
+    return sql(value, path && duckPath(path), stepsText(path))
+  })
 }
+
+/** The same of a value that stands there several times. */
+const sharing =
+  (sql: AtPath): AtPath =>
+  (value, path, steps) =>
+    once([value], value => sql(value, path, steps))
 
 function scalarInText(value: string, path: string | null, steps: string): string {
   const written = `gsql_json_scalar_in(${value}, ${steps})`
@@ -60,188 +69,118 @@ function scalarOfKind(json: string, path: string, number: string): string {
   )
 }
 
-/** Any value at a path, as JSON. */
-const valueAt: FunctionRule = site => {
-  const { value, path, steps, text } = jsonArguments(site)
-  // In text, a null of JSON is NULL; as a value it stays what it is.
-  if (text)
-    return typed(
-      once([value], value => nullWhere(valueInText(value, path, steps), `'null'`)),
-      'STRING',
-    )
-  return typed(path === null ? asJson(jsonAt(value, steps)) : `json_extract(${value}, ${path})`, 'JSON')
+/** As a value, a null of JSON stays what it is. */
+function valueInJson(json: string, path: string | null, steps: string): string {
+  return path === null ? asJson(jsonAt(json, steps)) : `json_extract(${json}, ${path})`
 }
 
+/** In text, a null of JSON is NULL. */
 function valueInText(value: string, path: string | null, steps: string): string {
   const written = `gsql_json_value_in(${value}, ${steps})`
-  if (path === null) return written
+  if (path === null) return nullWhere(written, `'null'`)
   const json = `(CASE WHEN json_valid(${value}) THEN ${castText(value, 'JSON')} END)`
   const plain = `json_type(${json}, ${path}) IN ('BOOLEAN', 'NULL', 'UBIGINT')`
-  return `(CASE WHEN ${plain} THEN ${asText(`json_extract(${json}, ${path})`)} ELSE ${written} END)`
+  const found = `(CASE WHEN ${plain} THEN ${asText(`json_extract(${json}, ${path})`)} ELSE ${written} END)`
+  return nullWhere(found, `'null'`)
 }
 
-const arrayAt: FunctionRule = site => {
-  const { value, path, steps, text } = jsonArguments(site)
-  if (text) return typed(`gsql_json_values_in(${value}, ${steps})`, arrayOf({ kind: 'STRING' }))
-  const [of, at] = path === null ? [asJson(jsonAt(value, steps)), `'$'`] : [value, path]
+function arrayInJson(json: string, path: string | null, steps: string): string {
+  const [of, at] = path === null ? [asJson(jsonAt(json, steps)), `'$'`] : [json, path]
   const elements = `json_extract(${of}, ${at.slice(0, -1)}[*]')`
-  return typed(
-    `(CASE WHEN json_type(${of}, ${at}) = 'ARRAY' THEN ${elements} END)`,
-    arrayOf({ kind: 'JSON' }),
-  )
-}
-
-/** With an object or an array in it, it is no array of scalars. */
-const scalarArrayAt: FunctionRule = site => {
-  const { value, steps, text } = jsonArguments(site)
-  return typed(
-    `gsql_json_scalars_in(${text ? value : `gsql_json_rounded(${asText(value)})`}, ${steps})`,
-    arrayOf({ kind: 'STRING' }),
-  )
+  return `(CASE WHEN json_type(${of}, ${at}) = 'ARRAY' THEN ${elements} END)`
 }
 
 const jsonAt = (json: string, steps: string) => `gsql_json_at(${asText(json)}, ${steps})`
 
-/** The SQL value of a JSON value of these kinds; another kind is an error. */
-const strict = (kinds: string[], returns: 'BOOL' | 'FLOAT64' | 'STRING', duck: string) =>
-  signature(['JSON'], returns, json => {
-    const listed = kinds.map(kind => `'${kind}'`).join(', ')
-    const value = `CAST(json_extract_string(${json}, '$') AS ${duck})`
-    return `(CASE WHEN json_type(${json}) IN (${listed}) THEN ${value} WHEN ${json} IS NOT NULL THEN CAST(${raise('Bad value for a cast')} AS ${duck}) END)`
-  })
+const values = at((text, _, steps) => `gsql_json_values_in(${text}, ${steps})`, arrayInJson)
 
-const ofJson = (name: string, returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING') =>
-  signature(['JSON'], returns, json => `${name}(${asText(json)})`)
+/** With an object or an array in it, it is no array of scalars. */
+const scalars = at(
+  (text, _, steps) => `gsql_json_scalars_in(${text}, ${steps})`,
+  (json, _, steps) => `gsql_json_scalars_in(gsql_json_rounded(${asText(json)}), ${steps})`,
+)
 
-/** FLOAT64(json, wide_number_mode => 'exact'). */
-const float64: FunctionRule = site => {
-  const mode = site.option('wide_number_mode', 'STRING', `'round'`)
-  const value = applyRule(site, strict(['UBIGINT', 'BIGINT', 'DOUBLE'], 'FLOAT64', 'DOUBLE'))
-  const json = site.argument(0).sql
-  const exact = `gsql_json_exact_float(${asText(json)})`
-  return typed(
-    mode === `'round'` ? value.sql : `(CASE WHEN ${mode} = 'round' THEN ${value.sql} ELSE ${exact} END)`,
-    'FLOAT64',
-  )
+/** The DuckDB value of a JSON value of these kinds; another kind is an error. */
+export function strictJson(json: string, kinds: string[], duck: string): string {
+  const listed = kinds.map(kind => `'${kind}'`).join(', ')
+  const value = `CAST(json_extract_string(${json}, '$') AS ${duck})`
+  return `(CASE WHEN json_type(${json}) IN (${listed}) THEN ${value} WHEN ${json} IS NOT NULL THEN CAST(${raise('Bad value for a cast')} AS ${duck}) END)`
 }
 
+const ofJson = (name: string) => (json: string) => `${name}(${asText(json)})`
+
 /** A function that changes a JSON value at paths, each followed by so many values. */
-function changing(name: string, values: 0 | 1, option?: [name: string, otherwise: string]): FunctionRule {
-  return site => {
-    const [first, ...rest] = site.call.arguments
-    const json = site.argument(0)
+function changing(name: string, values: 0 | 1, option?: string): Rule {
+  return (site, json, ...rest) => {
     const step = 1 + values
-    if (!first || rest.length === 0 || rest.length % step > 0 || (json.type && json.type.kind !== 'JSON'))
-      throw site.noMatch(site.allArguments())
-    const flag = option ? `, ${site.option(option[0], 'BOOL', option[1])}` : ''
-    let changed = asText(json.sql)
-    for (let at = 0; at < rest.length; at += step) {
-      const path = pathSteps(site, rest[at]!)
+    if (rest.length % step > 0) throw site.noMatch()
+    const flag = option ? `, ${site.option(option, 'true')}` : ''
+    let changed = asText(json)
+    for (let at = 1; at <= rest.length; at += step) {
+      const node = site.call.arguments[at]!
+      const path = pathSteps(site, node)
       if (name === 'gsql_json_remove' && path?.length === 0)
-        throw site.invalid(`The JSONPath of ${site.name} cannot be $`, rest[at])
-      const value = values ? `, ${jsonOf(site.argument(at + 2))}` : ''
+        throw site.invalid(`The JSONPath of ${site.name} cannot be $`, node)
+      const value = values ? `, ${jsonOf({ ...site.args[at + 1]!, sql: rest[at]! })}` : ''
       changed = `${name}(${changed}, ${stepsText(path)}${value}${flag})`
     }
-    return typed(asJson(changed), 'JSON')
+    return asJson(changed)
   }
 }
 
-/** Without nulls: `JSON_STRIP_NULLS(json, path, include_arrays => TRUE, remove_empty => FALSE)`. */
-function stripNulls(site: CallSite): Typed {
-  const json = site.argument(0)
-  const [, path, ...more] = site.call.arguments
-  if ((json.type && json.type.kind !== 'JSON') || more.length > 0) throw site.noMatch(site.allArguments())
-  const steps = path ? stepsText(pathSteps(site, path)) : `'[]'`
-  const arrays = site.option('include_arrays', 'BOOL', 'true')
-  const empty = site.option('remove_empty', 'BOOL', 'false')
-  return typed(asJson(`gsql_json_strip(${asText(json.sql)}, ${steps}, ${arrays}, ${empty})`), 'JSON')
+export const jsonTemplates: Templates = {
+  BOOL: json => strictJson(json, ['BOOLEAN'], 'BOOLEAN'),
+  INT64: ofJson('gsql_json_int64'),
+  JSON_TYPE: json =>
+    `(CASE json_type(${json}) WHEN 'VARCHAR' THEN 'string' WHEN 'UBIGINT' THEN 'number' WHEN 'BIGINT' THEN 'number' WHEN 'DOUBLE' THEN 'number' ELSE lower(json_type(${json})) END)`,
+  ...each('LAX_BOOL LAX_FLOAT64 LAX_INT64 LAX_STRING', duck => ofJson(`gsql_${duck}`)),
 }
 
-function parseJson(site: CallSite): Typed {
-  const mode = site.option('wide_number_mode', 'STRING', `'exact'`)
-  const value = site.argument(0)
-  if (site.call.arguments.length > 1 || (value.type && value.type.kind !== 'STRING'))
-    throw site.noMatch(site.allArguments())
-  return typed(asJson(`gsql_json_parsed(${value.sql}, ${mode})`), 'JSON')
-}
-
-function toJsonValue(site: CallSite): Typed {
-  const wide = site.option('stringify_wide_numbers', 'BOOL', 'false')
-  const { sql, type } = site.argument(0)
-  if (site.call.arguments.length > 1) throw site.noMatch(site.allArguments())
-  return typed(
+export const jsonRules: Rules = {
+  FLOAT64: (site, json) => {
+    const mode = site.option('wide_number_mode', `'round'`)
+    const value = strictJson(json, ['UBIGINT', 'BIGINT', 'DOUBLE'], 'DOUBLE')
+    const exact = `gsql_json_exact_float(${asText(json)})`
+    return mode === `'round'` ? value : `(CASE WHEN ${mode} = 'round' THEN ${value} ELSE ${exact} END)`
+  },
+  JSON_ARRAY: ({ args }, ...texts) =>
     asJson(
-      `gsql_json_rounded(${jsonText(sql, type, wide.toLowerCase() === 'true' ? 'where wide' : 'never')})`,
+      `gsql_json_rounded(${joined(
+        '[',
+        ']',
+        args.map((arg, at) => jsonOf({ ...arg, sql: texts[at]! })),
+      )})`,
     ),
-    'JSON',
-  )
-}
-
-/** The keys of a JSON value and of the objects in it, to a depth, in order. */
-const jsonKeys: FunctionRule = site => {
-  const mode = site.option('mode', 'STRING', `'strict'`)
-  const depth = site.call.arguments.length > 1 ? site.argument(1).sql : 'CAST(500 AS BIGINT)'
-  const value = site.argument(0)
-  if ((value.type && value.type.kind !== 'JSON') || site.call.arguments.length > 2)
-    throw site.noMatch(site.allArguments())
-  return typed(`gsql_json_keys(${asText(value.sql)}, ${depth}, ${mode})`, arrayOf({ kind: 'STRING' }))
-}
-
-export const jsonFunctions = {
-  BOOL: strict(['BOOLEAN'], 'BOOL', 'BOOLEAN'),
-  FLOAT64: float64,
-  INT64: ofJson('gsql_json_int64', 'INT64'),
-  JSON_ARRAY: jsonArray,
-  JSON_ARRAY_APPEND: changing('gsql_json_append', 1, ['append_each_element', 'true']),
-  JSON_ARRAY_INSERT: changing('gsql_json_insert', 1, ['insert_each_element', 'true']),
-  JSON_EXTRACT: valueAt,
-  JSON_EXTRACT_ARRAY: arrayAt,
-  JSON_EXTRACT_SCALAR: scalarAt,
-  JSON_EXTRACT_STRING_ARRAY: scalarArrayAt,
-  JSON_KEYS: jsonKeys,
+  JSON_ARRAY_APPEND: changing('gsql_json_append', 1, 'append_each_element'),
+  JSON_ARRAY_INSERT: changing('gsql_json_insert', 1, 'insert_each_element'),
+  // Numbers keep the digits that were written in text, and have those of JSON in a value.
+  ...each('JSON_EXTRACT_SCALAR JSON_VALUE', () => at(sharing(scalarInText), sharing(scalarInJson))),
+  ...each('JSON_EXTRACT JSON_QUERY', () => at(sharing(valueInText), valueInJson)),
+  ...each('JSON_EXTRACT_ARRAY JSON_QUERY_ARRAY', () => values),
+  ...each('JSON_EXTRACT_STRING_ARRAY JSON_VALUE_ARRAY', () => scalars),
+  // To a depth, in order.
+  JSON_KEYS: (site, json, depth = 'CAST(500 AS BIGINT)') =>
+    `gsql_json_keys(${asText(json)}, ${depth}, ${site.option('mode', `'strict'`)})`,
   JSON_OBJECT: jsonObject,
-  JSON_QUERY: valueAt,
-  JSON_QUERY_ARRAY: arrayAt,
   JSON_REMOVE: changing('gsql_json_remove', 0),
-  JSON_SET: changing('gsql_json_set', 1, ['create_if_missing', 'true']),
-  JSON_STRIP_NULLS: stripNulls,
-  JSON_TYPE: signature(
-    ['JSON'],
-    'STRING',
-    json =>
-      `(CASE json_type(${json}) WHEN 'VARCHAR' THEN 'string' WHEN 'UBIGINT' THEN 'number' WHEN 'BIGINT' THEN 'number' WHEN 'DOUBLE' THEN 'number' ELSE lower(json_type(${json})) END)`,
-  ),
-  JSON_VALUE: scalarAt,
-  JSON_VALUE_ARRAY: scalarArrayAt,
-  LAX_BOOL: ofJson('gsql_lax_bool', 'BOOL'),
-  LAX_FLOAT64: ofJson('gsql_lax_float64', 'FLOAT64'),
-  LAX_INT64: ofJson('gsql_lax_int64', 'INT64'),
-  LAX_STRING: ofJson('gsql_lax_string', 'STRING'),
-  PARSE_JSON: parseJson,
-  STRING: strict(['VARCHAR'], 'STRING', 'VARCHAR'),
-  TO_JSON: toJsonValue,
-  TO_JSON_STRING: toJsonString,
-} satisfies FunctionTable
-
-interface JsonArguments {
-  /** The first argument as it is. */
-  value: string
-  /** DuckDB's path, or `null` for one that DuckDB reads in another way. */
-  path: string | null
-  /** The path for our own functions. */
-  steps: string
-  /** The JSON is a STRING, and so is the result. */
-  text: boolean
-}
-
-function jsonArguments(site: CallSite): JsonArguments {
-  const value = site.argument(0)
-  const [, node, ...more] = site.call.arguments
-  const text = value.type?.kind !== 'JSON'
-  if (more.length > 0 || (text && value.type !== null && value.type.kind !== 'STRING'))
-    throw site.noMatch(site.allArguments())
-  const path = node ? pathSteps(site, node) : []
-  return { value: value.sql, path: path && duckPath(path), steps: stepsText(path), text }
+  JSON_SET: changing('gsql_json_set', 1, 'create_if_missing'),
+  JSON_STRIP_NULLS: (site, json) => {
+    const path = site.call.arguments[1]
+    const steps = path ? stepsText(pathSteps(site, path)) : `'[]'`
+    const [arrays, empty] = [site.option('include_arrays', 'true'), site.option('remove_empty', 'false')]
+    return asJson(`gsql_json_strip(${asText(json)}, ${steps}, ${arrays}, ${empty})`)
+  },
+  PARSE_JSON: (site, text) =>
+    asJson(`gsql_json_parsed(${text}, ${site.option('wide_number_mode', `'exact'`)})`),
+  TO_JSON: (site, sql) => {
+    const wide = site.option('stringify_wide_numbers', 'false').toLowerCase() === 'true'
+    return asJson(`gsql_json_rounded(${jsonText(sql, site.args[0]!.type, wide ? 'where wide' : 'never')})`)
+  },
+  TO_JSON_STRING: (site, sql, pretty?: string) => {
+    const text = jsonText(sql, site.args[0]!.type, 'always')
+    if (pretty === undefined) return text
+    return `(CASE WHEN ${pretty} THEN gsql_json_pretty(${text}) WHEN NOT ${pretty} THEN ${text} END)`
+  },
 }
 
 /** The steps of a JSONPath as JSON text; NULL for a path that is NULL. */
@@ -258,17 +197,6 @@ function pathSteps(site: CallSite, node: Expression): Step[] | null {
   const steps = stepsOf(site.literalText(node), legacy)
   if (steps === null) throw site.invalid('Invalid JSONPath: write $.key or $.list[0]', node)
   return steps
-}
-
-function toJsonString(site: CallSite): Typed {
-  const { sql, type } = site.argument(0)
-  const text = jsonText(sql, type, 'always')
-  if (site.call.arguments.length < 2) return typed(text, 'STRING')
-  const pretty = site.argument(1).sql
-  return typed(
-    `(CASE WHEN ${pretty} THEN gsql_json_pretty(${text}) WHEN NOT ${pretty} THEN ${text} END)`,
-    'STRING',
-  )
 }
 
 /** Whether numbers that not all readers of JSON hold exactly are written as strings. */
@@ -343,32 +271,24 @@ function jsonOf({ sql, type }: Typed): string {
   return jsonText(sql, type, 'never')
 }
 
-function jsonArray(site: CallSite): Typed {
-  const values = site.allArguments().map(jsonOf)
-  return typed(
-    asJson(`gsql_json_rounded('[' || ${values.length > 0 ? values.join(` || ',' || `) : `''`} || ']')`),
-    'JSON',
-  )
+function joined(open: string, close: string, items: string[]): string {
+  return `'${open}' || ${items.length > 0 ? items.join(` || ',' || `) : `''`} || '${close}'`
 }
 
 /** Of keys and values in turn, or of an array of keys and one of values. */
-function jsonObject(site: CallSite): Typed {
-  const values = site.allArguments()
+function jsonObject(site: CallSite, ...texts: string[]): string {
+  const values = site.args.map((value, at) => ({ ...value, sql: texts[at]! }))
   const [keys, items] = values
   if (values.length === 2 && keys!.type?.kind === 'ARRAY' && items!.type?.kind === 'ARRAY') {
-    if (keys!.type.element.kind !== 'STRING') throw site.noMatch(values)
-    return typed(asJson(`gsql_json_of_lists(${jsonOf(keys!)}, ${jsonOf(items!)})`), 'JSON')
+    if (keys!.type.element.kind !== 'STRING') throw site.noMatch()
+    return asJson(`gsql_json_of_lists(${jsonOf(keys!)}, ${jsonOf(items!)})`)
   }
   const odd = values.length % 2 === 1 || values.some((key, at) => at % 2 === 0 && key.type?.kind !== 'STRING')
-  if (odd) throw site.noMatch(values)
-  const fields = values.map((value, at) =>
-    at % 2 === 0 ? `CAST(to_json(${value.sql}) AS VARCHAR) || ':'` : jsonOf(value),
+  if (odd) throw site.noMatch()
+  const fields = values.flatMap((key, at) =>
+    at % 2 === 0 ? [`CAST(to_json(${key.sql}) AS VARCHAR) || ':' || ${jsonOf(values[at + 1]!)}`] : [],
   )
-  const pairs = fields.flatMap((field, at) => (at % 2 === 0 ? [`${field} || ${fields[at + 1]}`] : []))
-  return typed(
-    asJson(`gsql_json_rounded('{' || ${pairs.length > 0 ? pairs.join(` || ',' || `) : `''`} || '}')`),
-    'JSON',
-  )
+  return asJson(`gsql_json_rounded(${joined('{', '}', fields)})`)
 }
 
 /** A key or an index. */

@@ -1,78 +1,68 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
-import type { Expression } from '../../../../sql/tree.ts'
 import { quoteText } from '../../syntax.ts'
 import { nullWhere, once } from '../repeats.ts'
-import { arrayOf, raise, type Typed, typed } from '../context.ts'
-import { ofBytesToo } from './bytes.ts'
-import { applyRule, type CallSite, type FunctionTable, named, signature } from './signature.ts'
+import { raise } from '../context.ts'
+import type { CallSite, Rules } from './signature.ts'
 
-export const regexpFunctions: FunctionTable = ofBytesToo({
-  REGEXP_CONTAINS: named('regexp_matches', ['STRING', 'STRING'], 'BOOL'),
+export const regexpRules: Rules = {
+  REGEXP_CONTAINS: (_, text, pattern) => `regexp_matches(${text}, ${pattern})`,
   REGEXP_EXTRACT: extract,
   REGEXP_EXTRACT_ALL: extractAll,
   REGEXP_INSTR: position,
   REGEXP_REPLACE: replace,
   REGEXP_SUBSTR: extract,
-})
+}
 
-function replace(site: CallSite): Typed {
-  const [, pattern, replacement] = site.call.arguments
-  if (pattern?.kind === 'Literal' && replacement?.kind === 'Literal') {
-    const used = [...replacement.value.matchAll(/\\(.)/gs)].map(([, what]) =>
-      what === '\\' ? 0 : Number(what),
-    )
+function replace(site: CallSite, text: string, pattern: string, replacement: string): string {
+  const [written, by] = [site.literal(1), site.literal(2)]
+  if (written !== null && by !== null) {
+    const used = [...by.matchAll(/\\(.)/gs)].map(([, what]) => (what === '\\' ? 0 : Number(what)))
     // NaN for what is no digit.
-    if (used.some(group => !(group <= countGroups(pattern.value))))
+    if (used.some(group => !(group <= countGroups(written))))
       throw site.invalid(
         'The replacement names a group that the regular expression does not have',
-        replacement,
+        site.call.arguments[2],
       )
   }
-  return applyRule(site, replacing)
+  return `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`
 }
-
-const replacing = signature(
-  ['STRING', 'STRING', 'STRING'],
-  'STRING',
-  (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
-)
 
 /** The match, or its group if the pattern has one; NULL, not an empty string, where nothing matches. */
-function extract(site: CallSite): Typed {
-  const { text, pattern, take, neverEmpty } = patternArguments(site)
-  if (site.call.arguments.length > 2) return typed(nthMatch(site, text, take(String), pattern), 'STRING')
+function extract(site: CallSite, text: string, pattern: string, from?: string, number?: string): string {
+  const { take, neverEmpty } = patternArguments(site, pattern)
+  if (from !== undefined) return nthMatch(text, pattern, take(String), positive(from), positive(number))
   const found = take(group => `regexp_extract(${text}, ${pattern}, ${group})`)
   // An empty string shows that nothing matches, or that the group takes no part in the match.
-  if (neverEmpty) return typed(nullWhere(found, `''`), 'STRING')
-  return typed(`(CASE WHEN regexp_matches(${text}, ${pattern}) THEN ${found} END)`, 'STRING')
+  if (neverEmpty) return nullWhere(found, `''`)
+  return `(CASE WHEN regexp_matches(${text}, ${pattern}) THEN ${found} END)`
 }
 
-/** The n-th match from a position on; the arguments after the pattern are both. */
-function nthMatch(site: CallSite, text: string, group: string, pattern: string): string {
-  const [position, occurrence] = [positive(site, 2), positive(site, 3)]
+function nthMatch(
+  text: string,
+  pattern: string,
+  group: string,
+  position: string,
+  occurrence: string,
+): string {
   const all = allMatches(`substr(${text}, ${position})`, pattern, group)
   return `(CASE WHEN ${position} <= greatest(length(${text}), 1) THEN ${all}[${occurrence}] END)`
 }
 
 /** An argument that counts from 1, by default 1. */
-function positive(site: CallSite, at: number): string {
-  if (site.call.arguments.length <= at) return '1'
-  const { sql, type } = site.argument(at)
-  if (type && type.kind !== 'INT64') throw site.noMatch([site.argument(at)])
-  return `(CASE WHEN ${sql} < 1 THEN ${raise('A number is out of range')} ELSE ${sql} END)`
+function positive(number?: string): string {
+  if (number === undefined) return '1'
+  return `(CASE WHEN ${number} < 1 THEN ${raise('A number is out of range')} ELSE ${number} END)`
 }
 
-function extractAll(site: CallSite): Typed {
-  if (site.call.arguments.length > 2) throw site.noMatch(site.allArguments())
-  const { text, pattern, take, neverEmpty, partial } = patternArguments(site)
+function extractAll(site: CallSite, text: string, pattern: string): string {
+  const { take, neverEmpty, partial } = patternArguments(site, pattern)
   const found = take(group =>
     neverEmpty === 'match'
       ? `regexp_extract_all(${text}, ${pattern}, ${group})`
       : allMatches(text, pattern, `${group}`),
   )
   // A group that takes no part in a match is an empty string here.
-  const whole = partial ? `list_transform(${found}, lambda m: COALESCE(m, ''))` : found
-  return typed(whole, arrayOf({ kind: 'STRING' }))
+  return partial ? `list_transform(${found}, lambda m: COALESCE(m, ''))` : found
 }
 
 /** All matches without one that DuckDB adds: an empty one at the end of a text that is not. */
@@ -86,20 +76,18 @@ function allMatches(text: string, pattern: string, group: string): string {
 }
 
 /** Where a match, or its group, begins or ends: `REGEXP_INSTR(text, pattern, position, occurrence, after)`. */
-function position(site: CallSite): Typed {
-  const { text, pattern, split } = patternArguments(site)
-  if (pattern === 'NULL') return typed('CAST(NULL AS BIGINT)', 'INT64')
+function position(site: CallSite, ...[text, pattern, position, occurrence, after = '0']: string[]): string {
+  const { split } = patternArguments(site, pattern!)
+  if (site.asWritten()[1]!.type === null) return 'CAST(NULL AS BIGINT)'
   if (!split)
     throw site.unsupported(
       'REGEXP_INSTR with this group',
       site.call.arguments[1],
       'the group must stand outside other groups, with no | beside it',
     )
-  const from = positive(site, 2)
-  const number = positive(site, 3)
-  const after = site.call.arguments.length > 4 ? site.argument(4).sql : '0'
+  const [from, number] = [positive(position), positive(occurrence)]
   const ends = `(CASE WHEN ${after} IN (0, 1) THEN ${after} ELSE ${raise('A number is out of range')} END)`
-  const rest = site.call.arguments.length > 2 ? `substr(${text}, ${from})` : text
+  const rest = position === undefined ? text! : `substr(${text}, ${from})`
   // Each match with all that stands before it, and that much up to where what counts begins.
   const lazy = `'((?s:.*?)' || ${split.before} || ')' || ${split.group} || ${split.behind}`
   const matches = (group: number) => `regexp_extract_all(${rest}, ${lazy}, ${group})`
@@ -115,15 +103,10 @@ function position(site: CallSite): Typed {
     },
   )
   const known = [text, pattern, from, number, after].map(sql => `${sql} IS NOT NULL`).join(' AND ')
-  return typed(
-    `(CASE WHEN (${pattern} = '' OR ${from} > length(${text})) AND ${text} IS NOT NULL AND ${pattern} IS NOT NULL AND ${number} IS NOT NULL THEN 0 WHEN ${known} THEN ${sql} END)`,
-    'INT64',
-  )
+  return `(CASE WHEN (${pattern} = '' OR ${from} > length(${text})) AND ${text} IS NOT NULL AND ${pattern} IS NOT NULL AND ${number} IS NOT NULL THEN 0 WHEN ${known} THEN ${sql} END)`
 }
 
 interface PatternArguments {
-  text: string
-  pattern: string
   /** SQL for the pattern's group, from SQL for a group's number; 0 is the whole match. */
   take(sql: (group: 0 | 1) => string): string
   /** Of a literal pattern, what cannot be empty: a match, or its group only. */
@@ -142,14 +125,11 @@ interface Split {
   optional: boolean
 }
 
-function patternArguments(site: CallSite): PatternArguments {
+function patternArguments(site: CallSite, pattern: string): PatternArguments {
   const { arguments: nodes } = site.call
-  const [text, pattern] = [site.argument(0), site.argument(1)]
-  if ([text, pattern].some(({ type }) => type !== null && type.kind !== 'STRING'))
-    throw site.noMatch([text, pattern])
   const all = site.name === 'REGEXP_EXTRACT_ALL'
   // A position or an occurrence makes a list of matches.
-  const literal = site.literal(nodes[1]!)
+  const literal = site.literal(1)
   const group = literal === null ? null : groupIn(literal)
   if (literal !== null && (all || nodes.length > 2) && between(literal) && mayBeEmpty(literal))
     throw site.unsupported(
@@ -158,9 +138,7 @@ function patternArguments(site: CallSite): PatternArguments {
       'add to the pattern what it is to match there',
     )
   return {
-    text: text.sql,
-    pattern: pattern.sql,
-    take: groupOf(site, nodes[1]!, pattern.sql),
+    take: groupOf(site, literal, pattern),
     neverEmpty:
       literal === null || mayBeEmpty(group?.inside ?? literal)
         ? null
@@ -168,19 +146,22 @@ function patternArguments(site: CallSite): PatternArguments {
           ? 'group'
           : 'match',
     partial: group !== null && /[|?*]|\{0?,|\{0\}/.test(literal!.replaceAll(/\(\?(?:P?<\w+>|\w*:)?/g, '(')),
-    split: splitOf(pattern.sql, literal, group),
+    split: splitOf(pattern, literal, group),
   }
 }
 
 /** Matches a pattern that has a group: `(` that is not escaped and not `(?:`. For patterns that are not literals. */
 const hasGroup = String.raw`'(^|[^\\])(\\\\)*\((\?P?<\w|[^?])'`
 
-function groupOf(site: CallSite, node: Expression, pattern: string): PatternArguments['take'] {
-  const literal = site.literal(node)
+function groupOf(site: CallSite, literal: string | null, pattern: string): PatternArguments['take'] {
   if (literal === null)
     return sql => `(CASE WHEN regexp_matches(${pattern}, ${hasGroup}) THEN ${sql(1)} ELSE ${sql(0)} END)`
   const groups = countGroups(literal)
-  if (groups > 1) throw site.invalid(`${site.name} takes a regular expression with at most one group`, node)
+  if (groups > 1)
+    throw site.invalid(
+      `${site.name} takes a regular expression with at most one group`,
+      site.call.arguments[1],
+    )
   return sql => sql(groups === 1 ? 1 : 0)
 }
 

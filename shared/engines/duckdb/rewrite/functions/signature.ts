@@ -1,53 +1,64 @@
-/** How the rewriting of a GoogleSQL function is written down: parameters, result type and DuckDB SQL. */
+/** A call of a function: its signature, its arguments as that takes them, and how its DuckDB SQL is written down. */
 import type { SqlError } from '../../../../sql/error.ts'
 import {
   countsOf,
+  functions,
   isKind,
   isOfKind,
   type Parameter,
   parameterAt,
-  parametersOf,
+  type Signature,
 } from '../../../../sql/functions.ts'
 import { extractParts } from '../../../../sql/grammar.ts'
 import { instead, parts } from '../../../../sql/instead.ts'
 import type { Call, Expression, NamedArgument, Node, Window } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
-import { argument, patternBeforeCall } from '../attempt.ts'
+import { argument, attempt, beforeCall, patternBeforeCall } from '../attempt.ts'
 import { repeated } from '../repeats.ts'
 import { coerce, unify } from '../coercion.ts'
 import { arrayOf, type Context, type Scope, type Typed, typed } from '../context.ts'
 import { noSignature } from '../no-signature.ts'
 import { wholeWindow } from '../windows.ts'
 
-/** From DuckDB SQL of the arguments to that of the call; `null` if they do not go with the date part. */
-type Template = (...args: string[]) => string | null
+/** From DuckDB SQL of the arguments to that of the call, `null` if they do not go with the date part; or a DuckDB function. */
+export type Template = string | ((...args: string[]) => string | null)
 
-export interface Signature {
-  parameters: Parameter[]
-  returns: ScalarName | ((args: Typed[]) => SqlType | null)
-  sql: Template
+/** The same where more of the call counts than its arguments. */
+export type Rule = (site: CallSite, ...args: string[]) => string | null
+
+/**
+ * By the name of the function in capitals: what all its signatures become, or each of them in the order of
+ * `shared/sql/functions.ts`. One of BYTES that comes behind the last is that of STRING, on bytes as characters.
+ */
+export type Templates = Record<string, Template | Template[]>
+export type Rules = Record<string, Rule | Rule[]>
+
+/** Templates of functions whose names DuckDB has too, in small letters. */
+export function each<Entry>(names: string, entry: (duck: string) => Entry): Record<string, Entry> {
+  return Object.fromEntries(names.split(' ').map(name => [name, entry(name.toLowerCase())]))
 }
 
-/** A call and where it stands. */
+/** A call and where it stands. Its arguments are rewritten once: twice would be 2^n times inside n calls. */
 export class CallSite {
   readonly context: Context
-  private readonly node: Call
   /** Without its named arguments, and with its whole window. */
   readonly call: Call & { over: Window | null }
   readonly scope: Scope
   /** In capitals, without SAFE. */
   readonly name: string
-  /** Each argument is rewritten once: twice would be 2^n times inside n calls. */
-  readonly values: Map<number, Typed>
   /** A column of the own query of an aggregate, whose arguments name only those of queries around. */
   own: string | null = null
-  /** The arguments as `name => value` that no rule has asked for yet, by name in small letters. */
-  readonly options: Map<string, NamedArgument>
+  signature: Signature
+  /** As the signature takes them. */
+  args: Typed[] = []
+  /** That of the result. */
+  type: SqlType | null = null
+  private readonly given = new Map<number, Typed>()
+  private readonly options: Map<string, NamedArgument>
 
-  constructor(context: Context, call: Call, scope: Scope, name: string, values = new Map<number, Typed>()) {
+  constructor(context: Context, call: Call, scope: Scope, name: string) {
     const options = call.arguments.filter(argument => argument.kind === 'NamedArgument')
     this.context = context
-    this.node = call
     this.call = {
       ...call,
       arguments: call.arguments.filter(argument => argument.kind !== 'NamedArgument'),
@@ -55,36 +66,62 @@ export class CallSite {
     }
     this.scope = scope
     this.name = name
-    this.values = values
+    this.signature = functions.get(name)!.signatures[0]!
     this.options = new Map(options.map(option => [option.name.name.toLowerCase(), option]))
   }
 
+  /** Finds the signature. Throws SqlError for arguments that none has. */
+  resolve(): void {
+    const unknown = [...this.options].find(([name]) => !this.signature.options.has(name))?.[1]
+    if (unknown) throw this.invalid(`${this.name} has no argument ${unknown.name.name}`, unknown)
+    if (!this.call.star) [this.signature, this.args] = picked(this)
+    this.type = this.signature.returns(this.args.map(({ type }) => type))
+  }
+
+  /** What one of these makes of the call. */
+  apply(entries: Rule | Rule[]): string {
+    const list = [entries].flat()
+    const at = functions.get(this.name)!.signatures.indexOf(this.signature)
+    const kinds = this.args.map((_, at) => parameterAt(this.signature.parameters, at).kind)
+    const entry = list[at] ?? list.at(-1)!
+    const rule = list[at] || !kinds.includes('BYTES') ? entry : onCharacters(entry, kinds)
+    // Parts of dates have no type; they are no values.
+    const values = this.args.filter(({ type }) => type)
+    const use = (...texts: string[]) => {
+      const sql = rule(this, ...this.args.map(arg => (arg.type ? texts.shift()! : arg.sql)))
+      if (sql === null) throw unknownPart(this)
+      return sql
+    }
+    const texts = values.map(({ sql }) => sql)
+    // Of many rows DuckDB computes a value once, and in no lambda.
+    return functions.get(this.name)!.modifiers.has('OVER') ? use(...texts) : repeated(texts, use)
+  }
+
   /** The SQL of `name => value`, or `otherwise` where the call has none. Throws SqlError for a value of another type. */
-  option(name: string, kind: ScalarName, otherwise: string): string {
+  option(name: string, otherwise: string): string {
     const node = this.options.get(name)
     if (!node) return otherwise
-    this.options.delete(name)
     const given = this.context.expression(node.value, this.scope)
-    const value = coerce(given, { kind })
+    const value = coerce(given, { kind: this.signature.options.get(name)! })
     if (!value) throw this.noMatch([given])
     return value.sql
   }
 
-  /** The same call, of which the arguments see another scope. */
-  inScope(scope: Scope): CallSite {
-    return new CallSite(this.context, this.call, scope, this.name)
-  }
-
+  /** An argument as it is written. */
   argument(at: number): Typed {
-    const node = this.call.arguments[at]
-    if (!node) throw this.invalid(`${this.name} needs more arguments`)
-    const known = this.values.get(at)
+    const known = this.given.get(at)
     if (known) return known
+    const node = this.call.arguments[at]!
     const given = this.ofOwnRows(at, argument(this.context, node, this.scope))
     const isPattern = at === 1 && this.name.startsWith('REGEXP_')
     const value = isPattern ? patternBeforeCall(this.scope, node, given) : given
-    this.values.set(at, value)
+    this.given.set(at, value)
     return value
+  }
+
+  /** The arguments that have been rewritten: date parts never are. */
+  asWritten(): Typed[] {
+    return [...this.given.values()]
   }
 
   /** DuckDB counts an aggregate to the query whose columns it names, GoogleSQL to the one that it stands in. */
@@ -94,31 +131,20 @@ export class CallSite {
     return { ...value, sql: `(CASE WHEN ${this.own} IS NULL THEN ${sql} ELSE ${sql} END)` }
   }
 
-  /** What a rule makes of the call; long arguments that it repeats are evaluated once. Not for those of many rows. */
-  sharing(rule: (site: CallSite) => Typed): Typed {
-    const value = rule(this)
-    const known = [...this.values]
-    const given = known.map(([, { sql }]) => sql)
-    const sql = repeated(given, (...texts) => {
-      if (texts.every((text, at) => text === given[at])) return value.sql
-      const values = new Map(known.map(([at, value]) => [at, { ...value, sql: texts.shift()! }]))
-      return rule(new CallSite(this.context, this.node, this.scope, this.name, values)).sql
+  /** The call with NULL for its own errors, but not for those of its arguments. */
+  safely(args: string[], sql: (...args: string[]) => string): string {
+    const value = attempt(this.scope, inside => {
+      const values = this.args.map((arg, at) => ({ ...arg, sql: args[at]! }))
+      const before = this.scope.lifted ? values : values.map(value => beforeCall(inside, value))
+      return typed(sql(...before.map(({ sql }) => sql)), this.type)
     })
-    return { ...value, sql }
+    return value.sql
   }
 
-  allArguments(): Typed[] {
-    return this.call.arguments.map((_, at) => this.argument(at))
-  }
-
-  /** Those that have been asked for: date parts never are. */
-  knownArguments(): Typed[] {
-    return [...this.values.values()]
-  }
-
-  /** The text of a literal string; `null` for any other argument. */
-  literal(node: Expression): string | null {
-    return node.kind === 'Literal' && node.literal === 'STRING' ? node.value : null
+  /** The text of a literal of STRING or BYTES; `null` for any other argument. */
+  literal(at: number): string | null {
+    const node = this.call.arguments[at]
+    return node?.kind === 'Literal' && /^(STRING|BYTES)$/.test(node.literal) ? node.value : null
   }
 
   /** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */
@@ -132,7 +158,7 @@ export class CallSite {
   }
 
   /** BigQuery's error for arguments of wrong types. */
-  noMatch(values: Typed[], signatures?: Parameter[][]): SqlError {
+  noMatch(values = this.asWritten(), signatures?: Parameter[][]): SqlError {
     return noSignature(this.context, this.call, `function ${this.name}`, values, signatures)
   }
 
@@ -143,107 +169,66 @@ export class CallSite {
   unsupported(what: string, node: Node = this.call, why?: string): SqlError {
     return this.context.unsupported(node, what, why)
   }
+
+  noBignumeric(): SqlError {
+    return this.unsupported(`${this.name} of BIGNUMERIC`, this.call, 'cast to NUMERIC')
+  }
 }
 
-/** The signature of a function, several in order of preference, or its rewriting where signatures do not do. */
-export type FunctionRule = Signature | Signature[] | ((site: CallSite) => Typed)
-
-/** Functions by name in capitals. */
-export type FunctionTable = Record<string, FunctionRule>
-
-/** @param sql makes the call of the DuckDB SQL of its arguments, which are coerced to `parameters` before */
-export function signature(parameters: string[], returns: Signature['returns'], sql: Template): Signature {
-  return { parameters: parametersOf(parameters.join(', ')), returns, sql }
+/** Templates as rules. */
+export function rulesOf(templates: Templates): Rules {
+  const rule =
+    (template: Template): Rule =>
+    (_, ...args) =>
+      typeof template === 'string' ? `${template}(${args.join(', ')})` : template(...args)
+  return Object.fromEntries(
+    Object.entries(templates).map(([name, all]) => [name, Array.isArray(all) ? all.map(rule) : rule(all)]),
+  )
 }
 
-/** The DuckDB function of that name with the same arguments. */
-export function named(duck: string, parameters: string[], returns: Signature['returns']): Signature {
-  return signature(parameters, returns, (...args) => `${duck}(${args.join(', ')})`)
+/** Each byte as a character, on which DuckDB's functions of strings work as on bytes. */
+function onCharacters(rule: Rule, kinds: string[]): Rule {
+  return (site, ...args) => {
+    const texts = args.map((sql, at) => (kinds[at] === 'BYTES' ? `gsql_characters(${sql})` : sql))
+    const sql = rule(site, ...texts)
+    if (site.type?.kind === 'BYTES') return `gsql_bytes(${sql})`
+    const isList = site.type?.kind === 'ARRAY' && site.type.element.kind === 'BYTES'
+    return isList ? `list_transform(${sql}, lambda b: gsql_bytes(b))` : sql
+  }
 }
 
-/** A table of functions by one rule, whose names DuckDB has too, in small letters. */
-export function each(names: string, rule: (duck: string) => FunctionRule): FunctionTable {
-  return Object.fromEntries(names.split(' ').map(name => [name, rule(name.toLowerCase())]))
-}
-
-/** The type of the first argument. */
-export const sameAsFirst = ([first]: Typed[]): SqlType | null => first?.type ?? null
-
-/** A call by the rule of its function. Throws SqlError if no signature fits. */
-export function applyRule(site: CallSite, rule: FunctionRule): Typed {
-  return typeof rule === 'function' ? rule(site) : applySignature(site, [rule].flat())
-}
-
-/** The call under the first of these signatures that fits. */
-function applySignature(site: CallSite, signatures: Signature[]): Typed {
-  const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
-  if (fitting.length === 0)
-    throw wrongCount(
-      site,
-      signatures.map(({ parameters }) => parameters),
-    )
+/** The first signature that takes the arguments as they are, or else coerced. Throws SqlError for none. */
+function picked(site: CallSite): [Signature, Typed[]] {
+  const { signatures } = functions.get(site.name)!
+  const count = site.call.arguments.length
+  const fitting = signatures.filter(({ parameters }) => {
+    const { least, most } = countsOf(parameters)
+    return count >= least && count <= most
+  })
+  if (fitting.length === 0) throw wrongCount(site, signatures)
   refuseSwapped(site, fitting)
-  const [candidate, args] = picked(site, fitting)
-  return applied(site, candidate, args)
-}
-
-/** The first of these signatures that takes the arguments as they are, or else coerced. Throws SqlError for none. */
-function picked<Candidate extends { parameters: Parameter[] }>(
-  site: CallSite,
-  fitting: Candidate[],
-): [Candidate, Typed[]] {
   for (const exact of [true, false]) {
-    for (const candidate of fitting) {
-      const args = bind(site, candidate.parameters, exact)
-      if (args) return [candidate, args]
+    for (const signature of fitting) {
+      const args = bind(site, signature, exact)
+      if (args) return [signature, args]
     }
     refuseBignumeric(site, fitting)
   }
   throw site.noMatch(
-    site.knownArguments(),
+    undefined,
     fitting.map(({ parameters }) => parameters),
   )
 }
 
 /** A function of NUMERIC has a BIGNUMERIC's digits in GoogleSQL, too, and those of a FLOAT64 are others. */
-function refuseBignumeric(site: CallSite, signatures: { parameters: Parameter[] }[]): void {
-  const kinds = site.knownArguments().map(({ type }) => type?.kind)
+function refuseBignumeric(site: CallSite, signatures: Signature[]): void {
+  const kinds = site.asWritten().map(({ type }) => type?.kind)
   const hasDigits = signatures.some(({ parameters }) => parameters.some(({ kind }) => kind === 'NUMERIC'))
-  if (hasDigits && kinds.includes('BIGNUMERIC') && !kinds.includes('FLOAT64')) throw noBignumeric(site)
+  if (hasDigits && kinds.includes('BIGNUMERIC') && !kinds.includes('FLOAT64')) throw site.noBignumeric()
 }
 
-export function noBignumeric(site: CallSite): SqlError {
-  return site.unsupported(`${site.name} of BIGNUMERIC`, site.call, 'cast to NUMERIC')
-}
-
-function applied(site: CallSite, { returns, sql }: Signature, args: Typed[]): Typed {
-  if (sql(...args.map(arg => arg.sql)) === null) throw unknownPart(site)
-  return typed(withValues(sql, args), typeof returns === 'function' ? returns(args) : returns)
-}
-
-/** Parts of dates and texts of literals have no type; they are no values. */
-function withValues(sql: Template, args: Typed[]): string {
-  const values = args.filter(({ type }) => type)
-  return repeated(
-    values.map(value => value.sql),
-    (...texts) => sql(...args.map(arg => (arg.type ? texts.shift()! : arg.sql)))!,
-  )
-}
-
-/** Throws SqlError for a number or types of arguments that no signature has. */
-export function checkArguments(site: CallSite, signatures: { parameters: Parameter[] }[]): void {
-  const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
-  if (fitting.length === 0)
-    throw wrongCount(
-      site,
-      signatures.map(({ parameters }) => parameters),
-    )
-  refuseSwapped(site, fitting)
-  picked(site, fitting)
-}
-
-function wrongCount(site: CallSite, signatures: Parameter[][]): SqlError {
-  const counts = signatures.map(countsOf)
+function wrongCount(site: CallSite, signatures: Signature[]): SqlError {
+  const counts = signatures.map(({ parameters }) => countsOf(parameters))
   const least = Math.min(...counts.map(({ least }) => least))
   const most = Math.max(...counts.map(({ most }) => most))
   const wanted = most === least ? `${least}` : most === Infinity ? `${least} or more` : `${least} to ${most}`
@@ -259,7 +244,7 @@ function nameOf(node: Expression | undefined): string {
 }
 
 /** `DATE_TRUNC('hour', x)` and `DATE_TRUNC(hour, x)` have the arguments of other dialects. */
-function refuseSwapped(site: CallSite, signatures: { parameters: Parameter[] }[]): void {
+function refuseSwapped(site: CallSite, signatures: Signature[]): void {
   const [first] = site.call.arguments
   const part = nameOf(first)
   const late = signatures.every(({ parameters }) => parameters.findIndex(({ kind }) => kind === 'PART') > 0)
@@ -271,7 +256,7 @@ function refuseSwapped(site: CallSite, signatures: { parameters: Parameter[] }[]
   )
 }
 
-function unknownPart(site: CallSite) {
+function unknownPart(site: CallSite): SqlError {
   for (const node of site.call.arguments) {
     const name = node.kind === 'Path' && node.parts.length === 1 ? node.parts[0]!.name : ''
     const near = extractParts.has(name.toUpperCase())
@@ -282,13 +267,8 @@ function unknownPart(site: CallSite) {
   return site.invalid(`${site.name} does not support this date part for this type`)
 }
 
-function takes(parameters: Parameter[], count: number): boolean {
-  const { least, most } = countsOf(parameters)
-  return count >= least && count <= most
-}
-
 /** The arguments as their parameters take them; `null` if one does not fit. `exact` allows no coercion. */
-function bind(site: CallSite, parameters: Parameter[], exact: boolean): Typed[] | null {
+function bind(site: CallSite, { parameters }: Signature, exact: boolean): Typed[] | null {
   const taken = site.call.arguments.map((_, at) => parameterAt(parameters, at))
   const args = site.call.arguments.map((node, at) => {
     const { kind } = taken[at]!
