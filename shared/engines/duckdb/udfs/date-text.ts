@@ -73,8 +73,126 @@ function isoWeek({ year, dayOfYear, weekday, civil }: Civil): { year: number; we
 /** An hour of 0 to 23 on a clock with 12: 12, 1, ... 11. */
 export const hour12 = (hour: number) => ((hour + 11) % 12) + 1
 
-/** Seconds that a civil time is ahead of UTC; null for one without a zone. */
-type Offset = number | null
+// ---- from text, by a list of pieces
+
+/** What a text is expected to have next: a sticky pattern, whose groups are parts of a time. */
+type Piece = RegExp
+
+/** Texts by the name of the part, such as `month`. */
+export type Parts = Record<string, string | undefined>
+
+/** Names as they are, or their first three letters. */
+const oneOf = (names: string[]) => names.map(name => `${name}|${name.slice(0, 3)}`).join('|')
+export const monthName = `(?<monthName>${oneOf(months)})`
+
+const failed = () => new ValueError('A date or time does not have the format given')
+
+/** What a part may be; a day is one of the month. */
+const bounds: Record<string, [least: number, most: number]> = {
+  month: [1, 12],
+  quarter: [1, 4],
+  day: [1, 31],
+  dayOfYear: [1, 366],
+  week0: [0, 53],
+  week1: [0, 53],
+  hour: [0, 23],
+  hour12: [1, 12],
+  minute: [0, 59],
+  second: [0, 60],
+  secondOfDay: [0, 86_399],
+  zoneMinutes: [0, 59],
+}
+
+/** Of these parts the one that stands last counts. */
+const instead: Record<string, string[]> = {
+  year: ['shortYear', 'century'],
+  shortYear: ['year'],
+  century: ['year'],
+  week0: ['week1'],
+  week1: ['week0'],
+  hour: ['hour12'],
+  hour12: ['hour'],
+  month: ['monthName', 'quarter'],
+  monthName: ['month', 'quarter'],
+  quarter: ['month', 'monthName'],
+}
+
+/** Reads a text from the left. Throws ValueError where it does not go on as the pieces do, or does not end with them. */
+export function partsOf(pieces: Piece[], text: string): Parts {
+  const parts: Parts = {}
+  let at = 0
+  for (const pattern of pieces) {
+    pattern.lastIndex = at
+    const match = pattern.exec(text)
+    if (!match) throw failed()
+    at = pattern.lastIndex
+    for (const [name, found] of Object.entries(match.groups ?? {})) {
+      const [least, most] = bounds[name] ?? [-Infinity, Infinity]
+      if (Number(found) < least || Number(found) > most) throw failed()
+      for (const other of instead[name] ?? []) delete parts[other]
+      parts[name] = found
+    }
+  }
+  if (at < text.length) throw failed()
+  return parts
+}
+
+/** Seconds ahead of UTC; null where the text has no zone, or has its name. */
+function offsetOf({ utc, zoneSign, zoneHours, zoneMinutes = '0' }: Parts): number | null {
+  if (utc !== undefined) return 0
+  if (zoneHours === undefined) return null
+  const size = Number(zoneHours) * 3600 + Number(zoneMinutes) * 60
+  if (size > 14 * 3600) throw failed()
+  return zoneSign === '-' ? -size : size
+}
+
+/**
+ * The civil time, in microseconds since 1970; what is not in the text is as in `today`, the first day, midnight. Throws
+ * ValueError for one that is on no calendar.
+ */
+export function civilFrom(parts: Parts, today: { year: number; month: number }): bigint {
+  const part = (name: string, otherwise: number) =>
+    parts[name] === undefined ? otherwise : Number(parts[name])
+  if (parts['epoch'] !== undefined) return BigInt(parts['epoch']) * 1_000_000n
+  const named = parts['monthName']?.slice(0, 3).toLowerCase()
+  const ofYear = named ? months.findIndex(name => name.toLowerCase().startsWith(named)) + 1 : today.month
+  const month = part('month', parts['quarter'] === undefined ? ofYear : 3 * part('quarter', 1) - 2)
+  const day = part('day', 1)
+  const year = part('year', yearOf(parts, today.year))
+  const first = daysSince1970(year, 1, 1)
+  let days = daysSince1970(year, month, day)
+  if (new Date(days * 86_400_000).getUTCDate() !== day) throw new ValueError('A date is out of range')
+  if (parts['dayOfYear'] !== undefined) {
+    days = first + part('dayOfYear', 1) - 1
+    if (days >= daysSince1970(year + 1, 1, 1)) throw new ValueError('A date is out of range')
+  }
+  for (const start of [0, 1]) {
+    // 1970 began on a Thursday.
+    const week = parts[`week${start}`]
+    if (week) days = first + ((start - ((((first + 4) % 7) + 7) % 7) + 7) % 7) + 7 * (Number(week) - 1)
+  }
+  const afternoon = /^p/i.test(parts['half'] ?? '') ? 12 : 0
+  const hour = parts['hour12'] === undefined ? part('hour', 0) : (part('hour12', 0) % 12) + afternoon
+  const seconds = part('secondOfDay', hour * 3600 + part('minute', 0) * 60 + part('second', 0))
+  const fraction = part('second', 0) === 60 ? '' : (parts['fraction'] ?? '')
+  const micros = BigInt(fraction.padEnd(6, '0').slice(0, 6))
+  return BigInt(days) * microsPerDay + BigInt(seconds) * 1_000_000n + micros
+}
+
+/** Of a year with fewer digits than four: a `shortYear` is from 1969 on, `rounded` is near the current one. */
+function yearOf({ century, shortYear, year3, year2, year1, rounded }: Parts, current: number): number {
+  if (century !== undefined) return Number(century) * 100 + Number(shortYear ?? 0)
+  if (shortYear !== undefined) return Number(shortYear) + (Number(shortYear) < 69 ? 2000 : 1900)
+  const written = year3 ?? year2 ?? year1
+  const place = year3 ? 1000 : year2 ? 100 : 10
+  if (written !== undefined) return Math.floor(current / place) * place + Number(written)
+  if (rounded === undefined) return current
+  const [short, now] = [Number(rounded), current % 100]
+  const later = short < 50 && now >= 50 ? 1 : short >= 50 && now < 50 ? -1 : 0
+  return (Math.floor(current / 100) + later) * 100 + short
+}
+
+// ---- the elements of FORMAT_* and PARSE_*
 
 /** Which types have an element: those with a date, with a time of day, with a zone. */
 type Has = 'date' | 'time' | 'both' | 'zone' | 'any'
@@ -86,55 +204,79 @@ const types: Record<string, Has[]> = {
   TIMESTAMP: ['date', 'time', 'both', 'zone', 'any'],
 }
 
-type Writer = (time: Civil, offset: Offset) => string
+/** @param offset seconds that the time is ahead of UTC; null for one without a zone */
+type Writer = (time: Civil, offset: number | null) => string
 
-const written: Record<string, [Has, Writer | string]> = {
-  A: ['date', ({ weekday }) => weekdays[weekday]!],
-  a: ['date', ({ weekday }) => weekdays[weekday]!.slice(0, 3)],
-  B: ['date', ({ month }) => months[month - 1]!],
-  b: ['date', ({ month }) => months[month - 1]!.slice(0, 3)],
-  C: ['date', ({ year }) => String(Math.floor(year / 100))],
+const monthIs = new RegExp(monthName, 'i')
+const weekdayIs = new RegExp(`(?<weekday>${oneOf(weekdays)})`, 'i')
+const year = /(?<year>\d{1,4})/
+const shortYear = /(?<shortYear>\d{1,2})/
+const day = /(?<day>\d{1,2})/
+const hour = /(?<hour>\d{1,2})/
+const hourOf12 = /(?<hour12>\d{1,2})/
+const half = /(?<half>[ap]m)/i
+const nothing = /(?:)/
+
+/** How an element is written, or the elements that it stands for; and how it is read, behind white space, where it is. */
+const elements: Record<string, [has: Has, write: Writer | string, read?: RegExp]> = {
+  A: ['date', ({ weekday }) => weekdays[weekday]!, weekdayIs],
+  a: ['date', ({ weekday }) => weekdays[weekday]!.slice(0, 3), weekdayIs],
+  B: ['date', ({ month }) => months[month - 1]!, monthIs],
+  b: ['date', ({ month }) => months[month - 1]!.slice(0, 3), monthIs],
+  C: ['date', ({ year }) => String(Math.floor(year / 100)), /(?<century>\d{1,2})/],
   c: ['both', '%a %b %e %H:%M:%S %Y'],
   D: ['date', '%m/%d/%y'],
-  d: ['date', ({ day }) => two(day)],
-  e: ['date', ({ day }) => spaced(day)],
+  d: ['date', ({ day }) => two(day), day],
+  e: ['date', ({ day }) => spaced(day), day],
   F: ['date', '%Y-%m-%d'],
-  G: ['date', time => String(isoWeek(time).year)],
-  g: ['date', time => two(isoWeek(time).year % 100)],
-  H: ['time', ({ hour }) => two(hour)],
+  G: ['date', time => String(isoWeek(time).year), year],
+  g: ['date', time => two(isoWeek(time).year % 100), shortYear],
+  H: ['time', ({ hour }) => two(hour), hour],
   h: ['date', '%b'],
-  I: ['time', ({ hour }) => two(hour12(hour))],
-  j: ['date', ({ dayOfYear }) => String(dayOfYear).padStart(3, '0')],
-  k: ['time', ({ hour }) => spaced(hour)],
-  l: ['time', ({ hour }) => spaced(hour12(hour))],
-  M: ['time', ({ minute }) => two(minute)],
-  m: ['date', ({ month }) => two(month)],
-  n: ['any', () => '\n'],
-  P: ['time', ({ hour }) => (hour < 12 ? 'am' : 'pm')],
-  p: ['time', ({ hour }) => (hour < 12 ? 'AM' : 'PM')],
-  Q: ['date', ({ month }) => String(Math.ceil(month / 3))],
+  I: ['time', ({ hour }) => two(hour12(hour)), hourOf12],
+  j: ['date', ({ dayOfYear }) => String(dayOfYear).padStart(3, '0'), /(?<dayOfYear>\d{1,3})/],
+  k: ['time', ({ hour }) => spaced(hour), hour],
+  l: ['time', ({ hour }) => spaced(hour12(hour)), hourOf12],
+  M: ['time', ({ minute }) => two(minute), /(?<minute>\d{1,2})/],
+  m: ['date', ({ month }) => two(month), /(?<month>\d{1,2})/],
+  n: ['any', () => '\n', nothing],
+  P: ['time', ({ hour }) => (hour < 12 ? 'am' : 'pm'), half],
+  p: ['time', ({ hour }) => (hour < 12 ? 'AM' : 'PM'), half],
+  Q: ['date', ({ month }) => String(Math.ceil(month / 3)), /(?<quarter>\d)/],
   R: ['time', '%H:%M'],
   r: ['time', '%I:%M:%S %p'],
-  S: ['time', ({ second }) => two(second)],
-  s: ['both', ({ civil }, offset) => String(floored(civil, 1_000_000n) - BigInt(offset ?? 0))],
+  S: ['time', ({ second }) => two(second), /(?<second>\d{1,2})/],
+  s: [
+    'both',
+    ({ civil }, offset) => String(floored(civil, 1_000_000n) - BigInt(offset ?? 0)),
+    /(?<epoch>-?\d{1,18})/,
+  ],
   T: ['time', '%H:%M:%S'],
-  t: ['any', () => '\t'],
-  U: ['date', time => two(weekOf(time, 0))],
-  u: ['date', ({ weekday }) => String(weekday || 7)],
+  t: ['any', () => '\t', nothing],
+  U: ['date', time => two(weekOf(time, 0)), /(?<week0>\d{1,2})/],
+  u: ['date', ({ weekday }) => String(weekday || 7), /(?<weekday>[1-7])/],
   V: ['date', time => two(isoWeek(time).week)],
-  W: ['date', time => two(weekOf(time, 1))],
-  w: ['date', ({ weekday }) => String(weekday)],
+  W: ['date', time => two(weekOf(time, 1)), /(?<week1>\d{1,2})/],
+  w: ['date', ({ weekday }) => String(weekday), /(?<weekday>[0-6])/],
   X: ['time', '%H:%M:%S'],
   x: ['date', '%m/%d/%y'],
-  Y: ['date', ({ year }) => String(year)],
-  y: ['date', ({ year }) => two(year % 100)],
-  Z: ['zone', (_, offset) => zoneName(offset!)],
-  z: ['zone', (_, offset) => zoneOffset(offset!, '')],
+  Y: ['date', ({ year }) => String(year), year],
+  y: ['date', ({ year }) => two(year % 100), shortYear],
+  Z: ['zone', (_, offset) => zoneName(offset!), /(?<zone>[A-Za-z0-9_/+:-]+)/],
+  z: [
+    'zone',
+    (_, offset) => zoneOffset(offset!, ''),
+    /(?<zoneSign>[+-])(?<zoneHours>\d\d)(?<zoneMinutes>\d\d)?/,
+  ],
   ':z': ['zone', (_, offset) => zoneOffset(offset!, ':')],
-  E4Y: ['date', ({ year }) => String(year).padStart(4, '0')],
-  Ez: ['zone', (_, offset) => zoneOffset(offset!, ':')],
+  E4Y: ['date', ({ year }) => String(year).padStart(4, '0'), /(?<year>\d{4})/],
+  Ez: [
+    'zone',
+    (_, offset) => zoneOffset(offset!, ':'),
+    /(?<zoneSign>[+-])(?<zoneHours>\d\d)(?::?(?<zoneMinutes>\d\d))?|(?<utc>Z)/,
+  ],
   EZ: ['zone', () => 'UTC'],
-  '%': ['any', () => '%'],
+  '%': ['any', () => '%', /%/],
 }
 
 const floored = (value: bigint, by: bigint) => (value - (((value % by) + by) % by)) / by
@@ -176,7 +318,7 @@ function withFlags(text: string, all: string): string {
 const mostDigits = 18
 
 /** A civil time in a format of GoogleSQL; elements that the type does not have stay as they are. */
-function formatted(type: string, format: string, time: Civil, offset: Offset): string {
+function formatted(type: string, format: string, time: Civil, offset: number | null): string {
   return format.replace(elementPattern, (all, ...rest) => {
     const groups = rest.at(-1) as Record<string, string | undefined>
     const { digits, part } = groups
@@ -187,7 +329,7 @@ function formatted(type: string, format: string, time: Civil, offset: Offset): s
     }
     const name = groups['name'] ?? groups['alternative'] ?? groups['ordinal']
     if (name === 'J') throw new ValueError('The format element %J is not supported')
-    const [has, write] = (Object.hasOwn(written, name!) && written[name!]) || []
+    const [has, write] = (Object.hasOwn(elements, name!) && elements[name!]) || []
     if (has === undefined || !types[type]!.includes(has)) return all
     const flags = groups['flags'] ?? ''
     if (typeof write !== 'string') return withFlags(write!(time, offset), flags)
@@ -207,282 +349,31 @@ function fraction(micros: number, digits: string): string {
   return text.padEnd(size, '0').slice(0, size)
 }
 
-// ---- from text
-
-/** What the elements of a format found. */
-interface Parsed {
-  year: number
-  month: number
-  day: number
-  hour: number
-  halfDay: boolean
-  afternoon: boolean
-  minute: number
-  second: number
-  micros: number
-  century: number | null
-  shortYear: number | null
-  dayOfYear: number | null
-  week: { number: number; start: 0 | 1 } | null
-  weekday: boolean
-  epoch: bigint | null
-  offset: number | null
-  zone: string | null
-}
-
-const failed = () => new ValueError('A date or time does not have the format given')
-
-/** Reads a text from the left. */
-class Reader {
-  readonly text: string
-  at = 0
-
-  constructor(text: string) {
-    this.text = text
-  }
-
-  blanks(): void {
-    for (; this.at < this.text.length; this.at++) {
-      const sign = this.text[this.at]!
-      if ((sign > ' ' && sign < '\u007f') || !/\s/.test(sign)) return
-    }
-  }
-
-  /** What a sticky pattern matches here. Throws ValueError if it does not. */
-  take(pattern: RegExp): string {
-    pattern.lastIndex = this.at
-    const [found] = pattern.exec(this.text) ?? []
-    if (found === undefined) throw failed()
-    this.at += found.length
-    return found
-  }
-
-  number(pattern: RegExp, least: number, most: number): number {
-    this.blanks()
-    const value = Number(this.take(pattern))
-    if (value < least || value > most) throw failed()
-    return value
-  }
-
-  /** Which of some names stands here, whole or as its first three letters. */
-  name(names: string[]): number {
-    this.blanks()
-    const rest = this.text.slice(this.at, this.at + 12).toLowerCase()
-    const at = names.findIndex(name => rest.startsWith(name.slice(0, 3).toLowerCase()))
-    if (at < 0) throw failed()
-    this.at += rest.startsWith(names[at]!.toLowerCase()) ? names[at]!.length : 3
-    return at
-  }
-}
-
-const one = /\d/y
-const upTo2 = /\d{1,2}/y
-const upTo3 = /\d{1,3}/y
-const upTo4 = /\d{1,4}/y
-const exactly4 = /\d{4}/y
-
-type Rule = (reader: Reader, parsed: Parsed) => void
-
-const shortYear: Rule = (reader, parsed) => {
-  parsed.shortYear = reader.number(upTo2, 0, 99)
-}
-const wholeYear: Rule = (reader, parsed) => {
-  parsed.year = reader.number(upTo4, 0, 9999)
-  parsed.shortYear = null
-  parsed.century = null
-}
-const dayOfMonth: Rule = (reader, parsed) => {
-  parsed.day = reader.number(upTo2, 1, 31)
-}
-const hourOf24: Rule = (reader, parsed) => {
-  parsed.hour = reader.number(upTo2, 0, 23)
-  parsed.halfDay = false
-}
-const hourOf12: Rule = (reader, parsed) => {
-  parsed.hour = reader.number(upTo2, 1, 12) % 12
-  parsed.halfDay = true
-}
-const halfOfDay: Rule = (reader, parsed) => {
-  reader.blanks()
-  parsed.afternoon = /p/i.test(reader.take(/[ap]m/iy))
-}
-const monthName: Rule = (reader, parsed) => {
-  parsed.month = reader.name(months) + 1
-}
-const weekdayName: Rule = (reader, parsed) => {
-  reader.name(weekdays)
-  parsed.weekday = true
-}
-const week =
-  (start: 0 | 1): Rule =>
-  (reader, parsed) => {
-    parsed.week = { number: reader.number(upTo2, 0, 53), start }
-  }
-const zone =
-  (pattern: RegExp): Rule =>
-  (reader, parsed) => {
-    reader.blanks()
-    parsed.offset = offsetOf(reader.take(pattern))
-  }
-
-/** Seconds of `+0530`, `+05:30`, `+05` or `Z`. */
-function offsetOf(text: string): number {
-  if (text === 'Z') return 0
-  const [, sign, hours, minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(text)!
-  if (60 * Number(hours) + Number(minutes) > 14 * 60 || Number(minutes) > 59) throw failed()
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60)
-}
-
-const read: Record<string, [Has, Rule | string]> = {
-  A: ['date', weekdayName],
-  a: ['date', weekdayName],
-  B: ['date', monthName],
-  b: ['date', monthName],
-  C: ['date', (reader, parsed) => (parsed.century = reader.number(upTo2, 0, 99))],
-  c: ['both', '%a %b %e %H:%M:%S %Y'],
-  D: ['date', '%m/%d/%y'],
-  d: ['date', dayOfMonth],
-  e: ['date', dayOfMonth],
-  F: ['date', '%Y-%m-%d'],
-  G: ['date', wholeYear],
-  g: ['date', shortYear],
-  H: ['time', hourOf24],
-  h: ['date', monthName],
-  I: ['time', hourOf12],
-  j: ['date', (reader, parsed) => (parsed.dayOfYear = reader.number(upTo3, 1, 366))],
-  k: ['time', hourOf24],
-  l: ['time', hourOf12],
-  M: ['time', (reader, parsed) => (parsed.minute = reader.number(upTo2, 0, 59))],
-  m: ['date', (reader, parsed) => (parsed.month = reader.number(upTo2, 1, 12))],
-  n: ['any', reader => reader.blanks()],
-  P: ['time', halfOfDay],
-  p: ['time', halfOfDay],
-  Q: ['date', (reader, parsed) => (parsed.month = 3 * reader.number(one, 1, 4) - 2)],
-  R: ['time', '%H:%M'],
-  r: ['time', '%I:%M:%S %p'],
-  S: ['time', (reader, parsed) => (parsed.second = reader.number(upTo2, 0, 60))],
-  s: [
-    'both',
-    (reader, parsed) => {
-      reader.blanks()
-      parsed.epoch = BigInt(reader.take(/-?\d{1,18}/y))
-    },
-  ],
-  T: ['time', '%H:%M:%S'],
-  t: ['any', reader => reader.blanks()],
-  U: ['date', week(0)],
-  u: [
-    'date',
-    (reader, parsed) => {
-      reader.number(one, 1, 7)
-      parsed.weekday = true
-    },
-  ],
-  W: ['date', week(1)],
-  w: [
-    'date',
-    (reader, parsed) => {
-      reader.number(one, 0, 6)
-      parsed.weekday = true
-    },
-  ],
-  X: ['time', '%H:%M:%S'],
-  x: ['date', '%m/%d/%y'],
-  Y: ['date', wholeYear],
-  y: ['date', shortYear],
-  Z: [
-    'zone',
-    (reader, parsed) => {
-      reader.blanks()
-      parsed.zone = reader.take(/[A-Za-z0-9_/+:-]+/y)
-    },
-  ],
-  z: ['zone', zone(/[+-]\d\d(?:\d\d)?/y)],
-  E4Y: [
-    'date',
-    (reader, parsed) => {
-      reader.blanks()
-      parsed.year = Number(reader.take(exactly4))
-    },
-  ],
-  Ez: ['zone', zone(/[+-]\d\d(?::?\d\d)?|Z/y)],
-  '%': ['any', reader => void reader.take(/%/y)],
-}
-
-/** Reads a text by a format. Throws ValueError where they do not agree, or the type has no such element. */
-function parsed(type: string, format: string, text: string): Parsed {
-  const reader = new Reader(text)
-  const found: Parsed = {
-    year: 1970,
-    month: 1,
-    day: 1,
-    hour: 0,
-    halfDay: false,
-    afternoon: false,
-    minute: 0,
-    second: 0,
-    micros: 0,
-    century: null,
-    shortYear: null,
-    dayOfYear: null,
-    week: null,
-    weekday: false,
-    epoch: null,
-    offset: null,
-    zone: null,
-  }
-  reader.blanks()
-  apply(type, format, reader, found)
-  reader.blanks()
-  if (reader.at < text.length) throw failed()
-  if (found.week && found.weekday) throw new ValueError('A format with a week and a weekday is not supported')
-  return found
-}
-
-/** A part of a format: an element, white space, or a character that stands for itself. */
-type Piece = Record<string, string | undefined> | string
-
-const piecesOf = remembered((format): Piece[] => {
-  const pieces: Piece[] = []
-  for (let at = 0; at < format.length;) {
-    elementPattern.lastIndex = at
-    const match = format[at] === '%' ? elementPattern.exec(format) : null
-    const sign = String.fromCodePoint(format.codePointAt(at)!)
-    const element = match?.index === at ? match : null
-    pieces.push(element ? element.groups! : /^\s$/.test(sign) ? ' ' : sign)
-    at += element ? element[0].length : sign.length
-  }
-  return pieces
+/** The pieces of texts in a format. Throws ValueError for elements that are not read, or that the type does not have. */
+const piecesOf = remembered((typeAndFormat): RegExp[] => {
+  const [, type, format] = /^(\w+) (.*)$/s.exec(typeAndFormat) as unknown as [string, string, string]
+  return [...piecesIn(type, format), /\s*/y]
 })
 
-function apply(type: string, format: string, reader: Reader, found: Parsed): void {
-  for (const piece of piecesOf(format)) {
-    if (typeof piece !== 'string') applyElement(type, piece, reader, found)
-    else if (piece === ' ') reader.blanks()
-    else if (piece !== '%' && reader.text.startsWith(piece, reader.at)) reader.at += piece.length
-    else throw failed()
-  }
-}
+const piecePattern = new RegExp(`${elementPattern.source}|(?<blank>\\s)|(?<sign>[^])`, 'gsu')
 
-function applyElement(
-  type: string,
-  { digits, part, flags, name, alternative, ordinal }: Record<string, string | undefined>,
-  reader: Reader,
-  found: Parsed,
-): void {
-  if (part !== undefined) {
-    if (part === 'f') throw failed()
-    allow(type, 'time')
-    return secondsWithFraction(digits!, reader, found)
-  }
-  if (flags) throw failed()
-  if (name === 'V') throw new ValueError('A format with a week of the ISO year is not supported')
-  const key = name ?? alternative ?? ordinal
-  const [has, rule] = (Object.hasOwn(read, key!) && read[key!]) || []
-  if (rule === undefined) throw failed()
-  allow(type, has!)
-  if (typeof rule === 'string') apply(type, rule, reader, found)
-  else rule(reader, found)
+function piecesIn(type: string, format: string): RegExp[] {
+  return [...format.matchAll(piecePattern)].flatMap(({ groups }) => {
+    const { digits, part, flags, name, alternative, ordinal, blank, sign } = groups as Parts
+    if (blank) return [/\s*/y]
+    if (sign === '%') throw failed()
+    if (sign) return [new RegExp(sign.replace(/[\\^$.|?*+()[\]{}]/, '\\$&'), 'y')]
+    if (part !== undefined) return [secondsWithFraction(type, digits!, part)]
+    if (flags) throw failed()
+    if (name === 'V') throw new ValueError('A format with a week of the ISO year is not supported')
+    const key = name ?? alternative ?? ordinal
+    const [has, write, read] = (Object.hasOwn(elements, key!) && elements[key!]) || []
+    if (has === undefined) throw failed()
+    allow(type, has)
+    if (typeof write === 'string') return piecesIn(type, write)
+    if (!read) throw failed()
+    return [new RegExp(`${key === '%' ? '' : '\\s*'}(?:${read.source})`, `${read.flags}y`)]
+  })
 }
 
 function allow(type: string, has: Has): void {
@@ -491,35 +382,23 @@ function allow(type: string, has: Has): void {
 }
 
 /** `%E*S` takes any number of digits, `%E3S` up to three; more than microseconds are cut off. */
-function secondsWithFraction(digits: string, reader: Reader, found: Parsed): void {
-  if (digits !== '*' && Number(digits) > 6) throw failed()
-  found.second = reader.number(upTo2, 0, 60)
+function secondsWithFraction(type: string, digits: string, part: string): RegExp {
+  if (part === 'f' || Number(digits) > 6) throw failed()
+  allow(type, 'time')
   const some = digits === '*' ? '+' : `{1,${digits}}`
-  if (digits === '0' || reader.text[reader.at] !== '.') return
-  const text = reader.take(new RegExp(`\\.\\d${some}`, 'y'))
-  found.micros = found.second === 60 ? 0 : Number(text.slice(1, 7).padEnd(6, '0'))
+  const fraction = digits === '0' ? '' : `(?:\\.(?<fraction>\\d${some})|(?!\\.))`
+  return new RegExp(`\\s*(?<second>\\d{1,2})${fraction}`, 'y')
 }
 
-/** The civil time, in microseconds since 1970. Throws ValueError for one that is on no calendar. */
-function civilTime(found: Parsed): bigint {
-  if (found.epoch !== null) return found.epoch * 1_000_000n
-  const { century, shortYear, dayOfYear, week, month, day } = found
-  const inCentury = shortYear ?? 0
-  const assumed = shortYear === null ? found.year : shortYear + (shortYear < 69 ? 2000 : 1900)
-  const year = century === null ? assumed : century * 100 + inCentury
-  const first = daysSince1970(year, 1, 1)
-  let days = daysSince1970(year, month, day)
-  if (new Date(days * 86_400_000).getUTCDate() !== day) throw new ValueError('A date is out of range')
-  if (dayOfYear !== null) {
-    if (dayOfYear > daysSince1970(year + 1, 1, 1) - first) throw new ValueError('A date is out of range')
-    days = first + dayOfYear - 1
-  }
-  // 1970 began on a Thursday.
-  if (week) days = first + ((week.start - ((((first + 4) % 7) + 7) % 7) + 7) % 7) + 7 * (week.number - 1)
-  const hour = found.hour + (found.halfDay && found.afternoon ? 12 : 0)
-  const seconds = hour * 3600 + found.minute * 60 + found.second
-  return BigInt(days) * microsPerDay + BigInt(seconds) * 1_000_000n + BigInt(found.micros)
+/** Reads a text by a format. Throws ValueError where they do not agree, or the type has no such element. */
+function parsed(type: string, format: string, text: string): Parts {
+  const parts = partsOf(piecesOf(`${type} ${format}`), text.trimStart())
+  if (parts['weekday'] && (parts['week0'] ?? parts['week1']))
+    throw new ValueError('A format with a week and a weekday is not supported')
+  return parts
 }
+
+const epoch = { year: 1970, month: 1 }
 
 const earliest = BigInt(daysSince1970(1, 1, 1)) * microsPerDay
 const latest = BigInt(daysSince1970(10_000, 1, 1)) * microsPerDay - 1n
@@ -530,13 +409,10 @@ export function inRange(micros: bigint): bigint {
   return micros
 }
 
-/** A UTC time in microseconds since 1970. */
-function timestamp(format: string, text: string, zone: string): bigint {
-  const found = parsed('TIMESTAMP', format, text)
-  const civil = civilTime(found)
-  if (found.epoch !== null) return inRange(civil)
-  if (found.offset !== null) return inRange(civil - BigInt(found.offset) * 1_000_000n)
-  return inRange(utcOf(civil, found.zone ?? zone))
+/** The UTC time, in microseconds since 1970, of a civil one in the zone that its text has, or else in this one. */
+export function timestampOf(parts: Parts, civil: bigint, zone: string): bigint {
+  const offset = offsetOf(parts)
+  return inRange(offset === null ? utcOf(civil, parts['zone'] ?? zone) : civil - BigInt(offset) * 1_000_000n)
 }
 
 const formatting = (type: string) =>
@@ -545,7 +421,9 @@ const formatting = (type: string) =>
   )
 
 const parsing = (type: string) =>
-  scalar(['VARCHAR', 'VARCHAR'], 'BIGINT', (pattern, text) => inRange(civilTime(parsed(type, pattern, text))))
+  scalar(['VARCHAR', 'VARCHAR'], 'BIGINT', (pattern, text) =>
+    inRange(civilFrom(parsed(type, pattern, text), epoch)),
+  )
 
 export const dateTextFunctions: Record<string, ScalarFunction> = {
   gsql_format_date: formatting('DATE'),
@@ -558,5 +436,9 @@ export const dateTextFunctions: Record<string, ScalarFunction> = {
   gsql_parse_date: parsing('DATE'),
   gsql_parse_datetime: parsing('DATETIME'),
   gsql_parse_time: parsing('TIME'),
-  gsql_parse_timestamp: scalar(['VARCHAR', 'VARCHAR', 'VARCHAR'], 'BIGINT', timestamp),
+  gsql_parse_timestamp: scalar(['VARCHAR', 'VARCHAR', 'VARCHAR'], 'BIGINT', (pattern, text, zone) => {
+    const parts = parsed('TIMESTAMP', pattern, text)
+    const civil = civilFrom(parts, epoch)
+    return parts['epoch'] === undefined ? timestampOf(parts, civil, zone) : inRange(civil)
+  }),
 }

@@ -6,17 +6,19 @@
 import {
   type Civil,
   civilOf,
-  daysSince1970,
+  civilFrom,
   hour12,
   inRange,
-  microsPerDay,
+  monthName,
   months,
+  partsOf,
+  timestampOf,
   weekdays,
   zoneOffset,
 } from './date-text.ts'
 import { fixedDecimal, fixedFloat } from './numeric.ts'
-import { scalar, type ScalarFunction, ValueError } from './udf.ts'
-import { civilInZone, utcOf } from './time-zones.ts'
+import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
+import { civilInZone } from './time-zones.ts'
 
 // ---- dates and times
 
@@ -119,118 +121,53 @@ function timeText(type: string, model: string, time: Civil, offset: number): str
     .join('')
 }
 
-const failed = () => new ValueError('A date or time does not have the format given')
-
-/** Elements that are read: the pattern, and the part that its number is. */
-const readers: Record<string, [pattern: string, part: string]> = {
-  YYYY: ['\\d{1,4}', 'year'],
-  RRRR: ['\\d{1,4}', 'year'],
-  YYY: ['\\d{1,3}', 'year3'],
-  YY: ['\\d{1,2}', 'year2'],
-  Y: ['\\d', 'year1'],
-  RR: ['\\d{1,2}', 'rounded'],
-  MM: ['\\d{1,2}', 'month'],
-  MON: ['[a-z]{3}', 'monthName'],
-  MONTH: ['[a-z]{3,9}', 'monthName'],
-  DD: ['\\d{1,2}', 'day'],
-  HH: ['\\d{1,2}', 'hour12'],
-  HH12: ['\\d{1,2}', 'hour12'],
-  HH24: ['\\d{1,2}', 'hour'],
-  MI: ['\\d{1,2}', 'minute'],
-  SS: ['\\d{1,2}', 'second'],
-  SSSSS: ['\\d{1,5}', 'secondOfDay'],
-  AM: ['[ap]m', 'half'],
-  PM: ['[ap]m', 'half'],
-  'A.M.': ['[ap]\\.m\\.', 'half'],
-  'P.M.': ['[ap]\\.m\\.', 'half'],
-  TZH: ['[ +-]\\d{1,2}', 'zoneHours'],
-  TZM: ['\\d{1,2}', 'zoneMinutes'],
+/** Elements that are read. */
+const readers: Record<string, string> = {
+  YYYY: '(?<year>\\d{1,4})',
+  RRRR: '(?<year>\\d{1,4})',
+  YYY: '(?<year3>\\d{1,3})',
+  YY: '(?<year2>\\d{1,2})',
+  Y: '(?<year1>\\d)',
+  RR: '(?<rounded>\\d{1,2})',
+  MM: '(?<month>\\d{1,2})',
+  MON: monthName,
+  MONTH: monthName,
+  DD: '(?<day>\\d{1,2})',
+  HH: '(?<hour12>\\d{1,2})',
+  HH12: '(?<hour12>\\d{1,2})',
+  HH24: '(?<hour>\\d{1,2})',
+  MI: '(?<minute>\\d{1,2})',
+  SS: '(?<second>[0-5]\\d|\\d(?!\\d))',
+  SSSSS: '(?<secondOfDay>\\d{1,5})',
+  AM: '(?<half>[ap]m)',
+  PM: '(?<half>[ap]m)',
+  'A.M.': '(?<half>[ap]\\.m\\.)',
+  'P.M.': '(?<half>[ap]\\.m\\.)',
+  TZH: '(?<zoneSign>[ +-])(?<zoneHours>\\d{1,2})',
+  TZM: '(?<zoneMinutes>\\d{1,2})',
 }
 
-const bounds: Record<string, [least: number, most: number]> = {
-  month: [1, 12],
-  day: [1, 31],
-  hour: [0, 23],
-  hour12: [1, 12],
-  minute: [0, 59],
-  second: [0, 59],
-  secondOfDay: [0, 86_399],
-  zoneMinutes: [0, 59],
-}
-
-/** The texts of the parts that a model finds in a text. */
-function partsOf(type: string, model: string, text: string): Record<string, string> {
-  const parts: Record<string, string> = {}
-  let rest = text.trim()
-  for (const { element, text: plain } of pieces(type, model)) {
-    const fraction = element.startsWith('FF')
-    const [pattern, part] = fraction ? [`\\d{1,${element[2]}}`, 'fraction'] : (readers[element] ?? [null, ''])
-    if (element !== '' && pattern === null)
+/** What a text is expected to have. Throws ValueError for elements that are not read. */
+const piecesOf = remembered((typeAndModel): RegExp[] => {
+  const [, type, model] = /^(\w+) (.*)$/s.exec(typeAndModel) as unknown as [string, string, string]
+  return pieces(type, model).map(({ element, text }) => {
+    const plain = /^ +$/.test(text) ? ' +' : text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')
+    const fraction = element.startsWith('FF') ? `(?<fraction>\\d{1,${element[2]}})` : undefined
+    const expected = element === '' ? plain : (fraction ?? readers[element])
+    if (expected === undefined)
       throw new ValueError('A format has an element that only dates and times to text have')
-    const expected = pattern ?? (/^ +$/.test(plain) ? ' +' : plain.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&'))
-    const [found] = new RegExp(`^(?:${expected})`, 'i').exec(rest) ?? []
-    if (found === undefined) throw failed()
-    rest = rest.slice(found.length)
-    if (part) parts[part] = found
-  }
-  if (rest !== '') throw failed()
-  return parts
-}
+    return new RegExp(expected, 'iy')
+  })
+})
 
-/** What is not in the text is the first day of the current month, at midnight. */
-function civilFrom(parts: Record<string, string>, today: Civil): bigint {
-  const part = (name: string, otherwise: number) => {
-    const value = parts[name] === undefined ? otherwise : Number(parts[name])
-    const [least, most] = bounds[name] ?? [0, 9999]
-    if (value < least || value > most) throw failed()
-    return value
-  }
-  const month = parts['monthName'] === undefined ? part('month', today.month) : monthOf(parts['monthName'])
-  const day = part('day', 1)
-  const days = daysSince1970(yearOf(parts, today.year), month, day)
-  if (new Date(days * 86_400_000).getUTCDate() !== day) throw new ValueError('A date is out of range')
-  const afternoon = /^p/i.test(parts['half'] ?? '') ? 12 : 0
-  const hour = parts['hour12'] === undefined ? part('hour', 0) : (part('hour12', 0) % 12) + afternoon
-  const seconds = part('secondOfDay', hour * 3600 + part('minute', 0) * 60 + part('second', 0))
-  const micros = (parts['fraction'] ?? '').padEnd(6, '0').slice(0, 6)
-  return inRange(BigInt(days) * microsPerDay + BigInt(seconds) * 1_000_000n + BigInt(micros))
-}
-
-function monthOf(name: string): number {
-  const at = months.findIndex(month =>
-    [month, month.slice(0, 3)].some(form => form.toLowerCase() === name.toLowerCase()),
-  )
-  if (at < 0) throw failed()
-  return at + 1
-}
-
-/** With fewer digits than four, the others are those of this year; RR is the nearer century. */
-function yearOf(parts: Record<string, string>, current: number): number {
-  if (parts['year'] !== undefined) return Number(parts['year'])
-  for (const digits of [3, 2, 1])
-    if (parts[`year${digits}`] !== undefined)
-      return Math.floor(current / 10 ** digits) * 10 ** digits + Number(parts[`year${digits}`])
-  if (parts['rounded'] === undefined) return current
-  const [short, now] = [Number(parts['rounded']), current % 100]
-  const century = Math.floor(current / 100) + (short < 50 && now >= 50 ? 1 : short >= 50 && now < 50 ? -1 : 0)
-  return century * 100 + short
-}
-
-/** Seconds ahead of UTC; null where the text has no zone. */
-function offsetOf(parts: Record<string, string>): number | null {
-  const hours = parts['zoneHours']
-  if (hours === undefined) return null
-  const size = Math.abs(Number(hours)) * 3600 + Number(parts['zoneMinutes'] ?? 0) * 60
-  if (size > 14 * 3600) throw failed()
-  return hours.startsWith('-') ? -size : size
-}
+const read = (type: string, model: string, text: string) => partsOf(piecesOf(`${type} ${model}`), text.trim())
 
 const toText = (type: string) =>
   scalar(['VARCHAR', 'BIGINT'], 'VARCHAR', (model, civil) => timeText(type, model, civilOf(civil), 0))
 
 const fromText = (type: string) =>
   scalar(['VARCHAR', 'VARCHAR', 'BIGINT'], 'BIGINT', (model, text, now) =>
-    civilFrom(partsOf(type, model, text), civilOf(now)),
+    inRange(civilFrom(read(type, model, text), civilOf(now))),
   )
 
 // ---- numbers
@@ -470,10 +407,8 @@ export const formatModelFunctions: Record<string, ScalarFunction> = {
     ['VARCHAR', 'VARCHAR', 'BIGINT', 'VARCHAR'],
     'BIGINT',
     (model, text, now, zone) => {
-      const parts = partsOf('TIMESTAMP', model, text)
-      const civil = civilFrom(parts, civilOf(civilInZone(now, zone).civil))
-      const offset = offsetOf(parts)
-      return inRange(offset === null ? utcOf(civil, zone) : civil - BigInt(offset) * 1_000_000n)
+      const parts = read('TIMESTAMP', model, text)
+      return timestampOf(parts, inRange(civilFrom(parts, civilOf(civilInZone(now, zone).civil))), zone)
     },
   ),
   gsql_cast_float_text: scalar(['VARCHAR', 'DOUBLE'], 'VARCHAR', (model, value) =>
