@@ -27,7 +27,7 @@ export const dateFormatTemplates: Templates = {
     (timestamp, zone?: string) => {
       if (zone === undefined) return `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`
       const { local, minutes } = zoned(timestamp, zone)
-      return `(${datetimeText(local, datetimeFormat)} || regexp_replace(${zoneOffset(minutes, ':')}, ':00$', ''))`
+      return `(${datetimeText(local, datetimeFormat)} || regexp_replace(${zoneOffset(minutes)}, ':00$', ''))`
     },
     datetime => datetimeText(datetime, datetimeFormat),
     date => `CAST(${date} AS VARCHAR)`,
@@ -57,20 +57,17 @@ function formatting(type: CivilType, toDatetime = itself): Rule {
   return (site, format, value) => {
     const datetime = toDatetime(value)
     const exact = `gsql_format_${type.toLowerCase()}(${format}, epoch_us(${datetime}))`
-    return formatted(type, site.literal(0), { sql: datetime, minutes: null }, exact)
+    return formatted(type, site.literal(0), datetime, exact)
   }
 }
 
 function formatTimestamp(site: CallSite, format: string, timestamp: string, zone = `'UTC'`): string {
   const exact = `gsql_format_timestamp(${format}, epoch_us(${timestamp}), ${zone})`
-  return formatted('TIMESTAMP', site.literal(0), inZone(timestamp, zone), exact)
+  return formatted('TIMESTAMP', site.literal(0), localTime(timestamp, zone), exact)
 }
 
-function inZone(timestamp: string, zone: string): ZonedDatetime {
-  if (zone === `'UTC'`) return { sql: toDatetime(timestamp), minutes: '0' }
-  const { local, minutes } = zoned(timestamp, zone)
-  return { sql: local, minutes }
-}
+const localTime = (timestamp: string, zone: string) =>
+  zone === `'UTC'` ? toDatetime(timestamp) : zoned(timestamp, zone).local
 
 function parsing(type: CivilType, fromDatetime = itself): Rule {
   return (site, format, value) => {
@@ -100,84 +97,38 @@ function parseTimestamp(site: CallSite, format: string, value: string, zone = `'
   return named ? toTimestamp(`make_timestamp(${read(`'UTC'`)})`, zone) : `make_timestamptz(${read(zone)})`
 }
 
-/** The DATETIME to format, as DuckDB SQL, and how many minutes it is ahead of UTC. */
-interface ZonedDatetime {
-  sql: string
-  minutes: string | null
-}
-
-/** Elements that stand for others. */
-const longhand: Record<string, string> = {
-  '%c': '%a %b %e %H:%M:%S %Y',
-  '%D': '%m/%d/%y',
-  '%F': '%Y-%m-%d',
-  '%h': '%b',
-  '%R': '%H:%M',
-  '%T': '%H:%M:%S',
-  '%x': '%m/%d/%y',
-  '%X': '%H:%M:%S',
-}
-
-/** Elements that mean the same in DuckDB's strftime, under its name, for years of four digits. */
-const formatElements: Record<string, string> = {
-  ...same('%A %a %B %b %d %H %I %j %M %m %p %S %u %U %V %W %w %Y %y %%'),
-  '%E3S': '%S.%g',
-  '%E6S': '%S.%f',
-}
-
-/** Elements that have a part of the date, and those that have one of the time of day. */
-const ofDate = /^%[AaBbdjmUuVWwYyeQ]$/
-const ofTime = /^%(?:[HIMpSkl]|E[36*]S)$/
-
-/** Elements that take an expression of their own. */
-const computedElements: Record<string, (datetime: ZonedDatetime) => string | null> = {
-  '%e': ({ sql }) => `lpad(strftime(${sql}, '%-d'), 2, ' ')`,
-  '%k': ({ sql }) => `lpad(strftime(${sql}, '%-H'), 2, ' ')`,
-  '%l': ({ sql }) => `lpad(strftime(${sql}, '%-I'), 2, ' ')`,
-  '%Q': ({ sql }) => `CAST(extract('quarter' FROM ${sql}) AS VARCHAR)`,
-  '%E*S': ({ sql }) => `rtrim(rtrim(strftime(${sql}, '%S.%f'), '0'), '.')`,
-  '%z': ({ sql, minutes }) => minutes && unlessNull(sql, zoneOffset(minutes, '')),
-  '%Ez': ({ sql, minutes }) => minutes && unlessNull(sql, zoneOffset(minutes, ':')),
-}
-
-const unlessNull = (value: string, sql: string) => `CASE WHEN ${value} IS NOT NULL THEN ${sql} END`
-
-function zoneOffset(minutes: string, between: string): string {
+function zoneOffset(minutes: string): string {
   const sign = `CASE WHEN ${minutes} < 0 THEN '-' ELSE '+' END`
-  return `format('{}{:02d}${between}{:02d}', ${sign}, abs(${minutes}) // 60, abs(${minutes}) % 60)`
+  return `format('{}{:02d}:{:02d}', ${sign}, abs(${minutes}) // 60, abs(${minutes}) % 60)`
+}
+
+/** Elements that DuckDB's strftime writes in the same way in years of four digits, under its own names. */
+const ofDate = { ...same('AaBbdjmUuVWwYy'), F: '%Y-%m-%d', D: '%m/%d/%y', h: '%b', x: '%m/%d/%y' }
+const ofTime = {
+  ...same('HIMpS'),
+  R: '%H:%M',
+  T: '%H:%M:%S',
+  X: '%H:%M:%S',
+  E3S: '%S.%g',
+  E6S: '%S.%f',
+}
+const ofBoth = { '%': '%%', ...ofDate, ...ofTime }
+const strftime: Record<string, Record<string, string>> = {
+  DATE: { '%': '%%', ...ofDate },
+  TIME: { '%': '%%', ...ofTime },
+  DATETIME: ofBoth,
+  TIMESTAMP: ofBoth,
 }
 
 function same(elements: string): Record<string, string> {
-  return Object.fromEntries(elements.split(' ').map(element => [element, element]))
-}
-
-/** The elements and the plain text between them. */
-function split(format: string): string[] {
-  const pieces = format.match(/%E(?:\*S|\dS|z)|%[^]|[^%]+|%/gu) ?? []
-  return pieces.flatMap(piece => (Object.hasOwn(longhand, piece) ? split(longhand[piece]!) : [piece]))
+  return Object.fromEntries(elements.split('').map(element => [element, `%${element}`]))
 }
 
 /** Text of a DATETIME in a literal format that DuckDB can write; else, and for years of fewer than four digits, `exact`. */
-function formatted(type: string, format: string | null, datetime: ZonedDatetime, exact: string): string {
-  const pieces = split(format ?? '%')
-  const parts: string[] = []
-  let plain = ''
-  const flush = () => {
-    if (plain) parts.push(`strftime(${datetime.sql}, ${quoteText(plain)})`)
-    plain = ''
-  }
-  for (const piece of pieces) {
-    if ((type === 'TIME' && ofDate.test(piece)) || (type === 'DATE' && ofTime.test(piece))) return exact
-    const known = piece.startsWith('%') ? formatElements[piece] : piece.replaceAll('%', '%%')
-    if (known !== undefined) plain += known
-    else {
-      const part = Object.hasOwn(computedElements, piece) ? computedElements[piece]!(datetime) : null
-      if (part === null) return exact
-      flush()
-      parts.push(part)
-    }
-  }
-  flush()
-  if (parts.length === 0) return exact
-  return `(CASE WHEN ${datetime.sql} >= TIMESTAMP '1000-01-01' THEN ${parts.join(' || ')} ELSE ${exact} END)`
+function formatted(type: string, format: string | null, datetime: string, exact: string): string {
+  const known = strftime[type]!
+  const pieces = (format ?? '').match(/%E\dS|%[^]|[^%]+|%/gu) ?? []
+  const parts = pieces.map(piece => (piece.startsWith('%') ? known[piece.slice(1)] : piece))
+  if (parts.length === 0 || parts.includes(undefined)) return exact
+  return `(CASE WHEN ${datetime} >= TIMESTAMP '1000-01-01' THEN strftime(${datetime}, ${quoteText(parts.join(''))}) ELSE ${exact} END)`
 }
