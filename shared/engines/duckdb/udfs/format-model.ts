@@ -315,27 +315,17 @@ function leadingPower(number: Digits): number {
 function signed(model: NumberModel, body: string, width: number, number: Digits, empty: boolean): string {
   const { negative } = number
   const plus = number.special === 'NAN' ? ' ' : '+'
-  const currency = empty ? '' : model.currency
-  const mark = {
-    leading: negative ? '-' : ' ',
-    'S first': negative ? '-' : plus,
-    'S last': '',
-    MI: '',
-    PR: negative ? '<' : ' ',
-  }[model.sign]
-  const end = {
-    leading: '',
-    'S first': '',
-    'S last': negative ? '-' : plus,
-    MI: negative ? '-' : ' ',
-    PR: negative ? '>' : ' ',
-  }[model.sign]
-  const total =
-    width +
-    model.currency.length +
-    (model.sign === 'leading' || model.sign === 'S first' || model.sign === 'PR' ? 1 : 0)
-  if (empty) return ' '.repeat(total + (end ? 1 : 0))
-  const text = `${mark}${currency}${body}`
+  const marks: Record<NumberModel['sign'], [before: string, behind: string]> = {
+    leading: [negative ? '-' : ' ', ''],
+    'S first': [negative ? '-' : plus, ''],
+    'S last': ['', negative ? '-' : plus],
+    MI: ['', negative ? '-' : ' '],
+    PR: negative ? ['<', '>'] : [' ', ' '],
+  }
+  const [mark, end] = marks[model.sign]
+  const total = width + model.currency.length + mark.length
+  if (empty) return ' '.repeat(total + end.length)
+  const text = `${mark}${model.currency}${body}`
   return model.compact ? `${text.trimStart()}${end.trimEnd()}` : `${text.padStart(total, ' ')}${end}`
 }
 
@@ -356,41 +346,40 @@ function ofDecimal(text: string): Digits {
 
 // ---- bytes
 
-/** Throws ValueError for a format that bytes do not have, and for bytes that it does not have. */
-function bytesText(format: string, bytes: Uint8Array): string {
-  const buffer = Buffer.from(bytes)
+/** By the format: the texts that have it, and how Node names it. */
+const encodings: Record<string, [shape: RegExp, encoding: BufferEncoding]> = {
+  ...Object.fromEntries(['HEX', 'BASE16'].map(name => [name, [/^[\da-f]*$/i, 'hex']])),
+  ...Object.fromEntries(['BASE64', 'BASE64M'].map(name => [name, [/^[\sA-Za-z0-9+/]*={0,2}\s*$/, 'base64']])),
+  ...Object.fromEntries(['UTF-8', 'UTF8'].map(name => [name, [/^/, 'utf8']])),
+  // oxlint-disable-next-line no-control-regex -- that is ASCII
+  ASCII: [/^[\0-\u007f]*$/, 'utf8'],
+  BASE2: [/^[01]*$/, 'binary'],
+}
+
+function encodingOf(format: string): [shape: RegExp, encoding: BufferEncoding] {
   const name = format.toUpperCase()
-  if (name === 'HEX' || name === 'BASE16') return buffer.toString('hex')
-  if (name === 'BASE64' || name === 'BASE64M') return buffer.toString('base64')
-  if (name === 'BASE2') return [...bytes].map(byte => byte.toString(2).padStart(8, '0')).join('')
-  if (name === 'ASCII' && bytes.some(byte => byte > 127)) throw new ValueError('Bytes are not ASCII')
-  if (name !== 'ASCII' && name !== 'UTF-8' && name !== 'UTF8') throw unknownFormat()
-  const text = buffer.toString('utf8')
-  if (!Buffer.from(text).equals(buffer)) throw new ValueError('Bytes are not UTF-8')
+  if (Object.hasOwn(encodings, name)) return encodings[name]!
+  throw new ValueError('Bytes have the formats HEX, BASE2, BASE64, ASCII and UTF-8')
+}
+
+/** Throws ValueError for a format that bytes do not have, and for bytes that are not of it. */
+function bytesText(format: string, bytes: Uint8Array): string {
+  const [shape, encoding] = encodingOf(format)
+  if (encoding === 'binary') return [...bytes].map(byte => byte.toString(2).padStart(8, '0')).join('')
+  const text = Buffer.from(bytes).toString(encoding)
+  const isText = encoding !== 'utf8' || Buffer.from(text).equals(bytes)
+  if (!isText || !shape.test(text)) throw new ValueError(`Bytes are not ${format.toUpperCase()}`)
   return text
 }
 
 function bytesOf(format: string, text: string): Uint8Array {
-  const name = format.toUpperCase()
-  if (name === 'HEX' || name === 'BASE16') {
-    if (!/^[\da-f]*$/i.test(text)) throw new ValueError('Text is not hexadecimal')
-    return Buffer.from(text.length % 2 ? `0${text}` : text, 'hex')
-  }
-  if (name === 'BASE64' || name === 'BASE64M') {
-    if (!/^[\sA-Za-z0-9+/]*={0,2}\s*$/.test(text)) throw new ValueError('Text is not Base64')
-    return Buffer.from(text, 'base64')
-  }
-  if (name === 'BASE2') {
-    if (/[^01]/.test(text)) throw new ValueError('Text is not of 0 and 1')
-    const bits = text.padStart(Math.ceil(text.length / 8) * 8, '0')
-    return Uint8Array.from(bits.match(/.{8}/g) ?? [], byte => parseInt(byte, 2))
-  }
-  if (name === 'ASCII' && /[^\0-\u007f]/.test(text)) throw new ValueError('Text is not ASCII')
-  if (name !== 'ASCII' && name !== 'UTF-8' && name !== 'UTF8') throw unknownFormat()
-  return Buffer.from(text)
+  const [shape, encoding] = encodingOf(format)
+  if (!shape.test(text)) throw new ValueError(`Text is not ${format.toUpperCase()}`)
+  if (encoding === 'hex') return Buffer.from(text.length % 2 ? `0${text}` : text, encoding)
+  if (encoding !== 'binary') return Buffer.from(text, encoding)
+  const bits = text.padStart(Math.ceil(text.length / 8) * 8, '0')
+  return Uint8Array.from(bits.match(/.{8}/g) ?? [], byte => parseInt(byte, 2))
 }
-
-const unknownFormat = () => new ValueError('Bytes have the formats HEX, BASE2, BASE64, ASCII and UTF-8')
 
 export const formatModelFunctions: Record<string, ScalarFunction> = {
   gsql_cast_date_text: toText('DATE'),
