@@ -19,104 +19,74 @@ type Step = string | number
 /** How deep BigQuery's JSON values nest. */
 const deepest = 500
 
-/** A literal, number or sign, or the quote before a string, after white space. */
-const token =
-  /[ \t\n\r]*(?:(?<literal>null|true|false)|(?<number>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<quote>")|(?<sign>[[\]{},:]))/y
+const between = /[ \t\n\r,:]*/y
+const word = /[\w.+-]*/y
 
-/** A part of JSON text. */
-type Token = Record<'literal' | 'number' | 'string' | 'sign', string | undefined>
-
-class Parser {
+/** Reads text that is JSON: where the next value begins is never in doubt. */
+class Reader {
   private readonly text: string
   private readonly rounds: boolean
   private at = 0
-  private tokens = 0
 
   constructor(text: string, rounds: boolean) {
     this.text = text
     this.rounds = rounds
   }
 
-  document(): Json {
-    const value = this.value(this.next(), 0)
-    if (/[^ \t\n\r]/.test(this.text.slice(this.at))) throw notJson()
-    return value
-  }
-
-  private next(): Token {
-    token.lastIndex = this.at
-    const { groups } = token.exec(this.text) ?? {}
-    if (!groups) throw notJson()
-    this.at = token.lastIndex
-    const { literal, number, sign } = groups
-    return { literal, number, sign, string: groups['quote'] && this.string() }
-  }
-
-  /** The string whose quote has been read, with its quotes. Not by a pattern: a long one would take as much of the stack. */
-  private string(): string {
-    const start = this.at - 1
-    for (let end = this.text.indexOf('"', this.at); end >= 0; end = this.text.indexOf('"', end + 1)) {
-      let escapes = 0
-      while (this.text[end - 1 - escapes] === '\\') escapes++
-      if (escapes % 2 > 0) continue
-      this.at = end + 1
-      return this.text.slice(start, end + 1)
-    }
-    throw notJson()
-  }
-
-  private value({ literal, number, string, sign }: Token, depth: number): Json {
+  value(depth = 0): Json {
     if (depth > deepest) throw new ValueError('A JSON value is too deep')
-    if (literal !== undefined) return literal === 'null' ? null : literal === 'true'
-    if (number !== undefined) return new JsonNumber(canonicalNumber(number, this.rounds))
-    if (string !== undefined) return unquoted(string)
-    if (sign === '[') return this.array(depth)
+    const sign = this.next()
+    if (sign === '[') return [...this.until(']', () => this.value(depth + 1))]
     if (sign === '{') return this.object(depth)
-    throw notJson()
-  }
-
-  private array(depth: number): Json[] {
-    const items: Json[] = []
-    let first = this.next()
-    if (first.sign === ']') return items
-    for (;;) {
-      items.push(this.value(first, depth + 1))
-      const { sign } = this.next()
-      if (sign === ']') return items
-      if (sign !== ',') throw notJson()
-      first = this.next()
-    }
+    if (sign === '"') return this.string()
+    const text = this.take(word)
+    if (/^[tfn]/.test(text)) return text === 'null' ? null : text === 'true'
+    return new JsonNumber(canonicalNumber(text, this.rounds))
   }
 
   /** Of two equal keys the first counts. */
   private object(depth: number): JsonObject {
     const fields: JsonObject = new Map()
-    let key = this.next()
-    if (key.sign === '}') return fields
-    for (;;) {
-      if (key.string === undefined || this.next().sign !== ':') throw notJson()
-      const name = unquoted(key.string)
-      const value = this.value(this.next(), depth + 1)
-      if (!fields.has(name)) fields.set(name, value)
-      const { sign } = this.next()
-      if (sign === '}') return fields
-      if (sign !== ',') throw notJson()
-      key = this.next()
+    const all = this.until('}', () => [this.string(), this.value(depth + 1)] as const)
+    for (const [name, value] of all) if (!fields.has(name)) fields.set(name, value)
+    return fields
+  }
+
+  private *until<Item>(end: string, item: () => Item): Generator<Item> {
+    this.at++
+    while (this.next() !== end) yield item()
+    this.at++
+  }
+
+  /** Not by a pattern: a long string would take as much of the stack. */
+  private string(): string {
+    const start = this.at
+    for (let end = this.text.indexOf('"', start + 1); ; end = this.text.indexOf('"', end + 1)) {
+      let escapes = 0
+      while (this.text[end - 1 - escapes] === '\\') escapes++
+      if (escapes % 2 > 0) continue
+      this.at = end + 1
+      const value = JSON.parse(this.text.slice(start, this.at)) as string
+      if (value.isWellFormed()) return value
+      throw notJson()
     }
+  }
+
+  /** The sign with which the next value, key or end begins. */
+  private next(): string | undefined {
+    this.take(between)
+    return this.text[this.at]
+  }
+
+  private take(pattern: RegExp): string {
+    pattern.lastIndex = this.at
+    const [text] = pattern.exec(this.text)!
+    this.at = pattern.lastIndex
+    return text
   }
 }
 
 const notJson = () => new ValueError('A value is not JSON')
-
-function unquoted(text: string): string {
-  try {
-    const value = JSON.parse(text) as string
-    if (value.isWellFormed()) return value
-  } catch {
-    // A control character, or an escape that JSON has not.
-  }
-  throw notJson()
-}
 
 /** Throws ValueError for a number beyond FLOAT64, and unless `rounds` for one that a FLOAT64 does not hold exactly. */
 function canonicalNumber(text: string, rounds: boolean): string {
@@ -160,7 +130,12 @@ function floatText(value: number): string {
 
 /** Throws ValueError for text that is not JSON. */
 function parse(text: string, rounds = true): Json {
-  return new Parser(text, rounds).document()
+  try {
+    JSON.parse(text)
+  } catch {
+    throw notJson()
+  }
+  return new Reader(text, rounds).value()
 }
 
 function written(value: Json): string {
