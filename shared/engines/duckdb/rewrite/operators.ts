@@ -366,12 +366,8 @@ export function likeAny(context: Context, node: LikeAny, scope: Scope): Typed {
     throw noSignature(context, node, 'operator LIKE UNNEST', [array])
   const pattern = quoteName(context.uniqueName('p'))
   const test = matching({ sql: pattern, type: elementOf(array.type) ?? { kind: 'STRING' } })
-  const tests = `list_transform(${array.sql}, lambda ${pattern}: ${test})`
-  const sql = repeated([tests], tests => {
-    const unknown = `list_count(${tests}) < len(${tests})`
-    return `(CASE WHEN list_contains(${tests}, ${any}) THEN ${any} WHEN ${unknown} THEN NULL ELSE ${!any} END)`
-  })
-  return negated(node.not, sql)
+  const tests = (not: string) => `list_transform(${array.sql}, lambda ${pattern}: ${not}${test})`
+  return negated(node.not, any ? anyOf(tests('')) : `(NOT ${anyOf(tests('NOT '))})`)
 }
 
 /** IN a list, an array or a query. Throws SqlError where what is compared has no common type. */
@@ -394,29 +390,22 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
   const values = [operand, ...context.expressions(among.items, scope)]
   const { values: common, type } = unifyOrThrow(context, node, 'operator IN', values)
   if (incomparable.includes(type?.kind ?? 'BOOL')) throw noSignature(context, node, 'operator IN', values)
-  if (type?.kind === 'STRUCT') {
-    const [first, ...items] = common as [Typed, ...Typed[]]
-    const parts = first.fields ?? [first]
-    const sql = repeated(
-      parts.map(part => part.sql),
-      (...texts) => {
-        const again = parts.map((part, at) => ({ ...part, sql: texts[at]! }))
-        const one = first.fields ? { ...first, fields: again } : again[0]!
-        return `(${items.map(item => equality(context, node, one, item)).join(' OR ')})`
-      },
-    )
-    return negated(node.not, sql)
+  // Of FLOAT64s only NaN is another matter, and no literal is NaN.
+  const given = among.items.some(item => item.kind !== 'Literal' || isNull(item))
+  if (type?.kind !== 'STRUCT' && !(type?.kind === 'FLOAT64' && given)) {
+    const [one, ...rest] = common.map(value => value.sql)
+    return negated(node.not, `(${one} IN (${rest.join(', ')}))`)
   }
-  const [operandSql, ...rest] = common.map(value => value.sql)
-  if (type?.kind !== 'FLOAT64') return negated(node.not, `(${operandSql} IN (${rest.join(', ')}))`)
-  const mayBeNull = (at: number) => among.items[at]!.kind !== 'Literal' || isNull(among.items[at]!)
-  const open = rest.filter((_, at) => mayBeNull(at))
-  const sql = repeated([operandSql!, ...open], (x, ...once) => {
-    const unknown = once.map(item => `${item} IS NULL`).join(' OR ') || 'false'
-    const left = once.values()
-    const items = rest.map((item, at) => (mayBeNull(at) ? left.next().value : item))
-    return `(CASE WHEN isnan(${x}) THEN CASE WHEN ${unknown} THEN NULL ELSE false END ELSE ${x} IN (${items.join(', ')}) END)`
-  })
+  const [first, ...items] = common as [Typed, ...Typed[]]
+  const parts = first.fields ?? [first]
+  const sql = repeated(
+    parts.map(part => part.sql),
+    (...texts) => {
+      const again = parts.map((part, at) => ({ ...part, sql: texts[at]! }))
+      const one = first.fields ? { ...first, fields: again } : again[0]!
+      return `(${items.map(item => equality(context, node, one, item)).join(' OR ')})`
+    },
+  )
   return negated(node.not, sql)
 }
 
