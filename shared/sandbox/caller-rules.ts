@@ -18,7 +18,7 @@ import type {
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { netFunctions, plainFunctions, whyClosed } from '../sql/functions.ts'
-import type { Columns } from './shapes.ts'
+import type { Columns } from '../sql/resolve/resolution.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {

@@ -9,8 +9,8 @@ import { nameKey, tablesOf } from '../sql/relations.ts'
 import type { AnyNode, CommonTable, Identifier, Query, TableReference } from '../sql/tree.ts'
 import type { Column } from '../sql/types.ts'
 import { descendants } from '../sql/walk.ts'
-import { columnsOfTables } from './expand.ts'
-import type { Columns } from './shapes.ts'
+import { columnsOfTables } from './written-out.ts'
+import type { Columns } from '../sql/resolve/resolution.ts'
 
 interface EndpointTable {
   /** In the endpoint's spelling. */

@@ -56,7 +56,7 @@ import {
   type Value,
   varied,
 } from './redacted-values.ts'
-import type { Columns, Unknown } from './shapes.ts'
+import type { Columns, Unknown } from '../sql/resolve/resolution.ts'
 
 export interface StoredText {
   /** The first part of the query that changes a text or its name beyond what redaction follows; `null` = none. */

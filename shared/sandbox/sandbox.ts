@@ -12,8 +12,8 @@ import { print } from '../sql/printer.ts'
 import { tablesOf } from '../sql/relations.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
 import { descendants, parameterNames } from '../sql/walk.ts'
-import { expandStars, starOfTable, unnestPaths } from './expand.ts'
-import type { Columns } from './shapes.ts'
+import { expandStars, resolveCaller, starOfTable, unnestPaths } from './written-out.ts'
+import type { Columns } from '../sql/resolve/resolution.ts'
 import { check, ofClickHouse, Violation } from './caller-rules.ts'
 import { apart, compose, type EndpointTables, tablesOfEndpoint } from './offered-tables.ts'
 
@@ -109,7 +109,7 @@ function parseCaller(sql: string, limits = defaultLimits): Query {
   }
 }
 
-/** Checks the query, and writes out what it leaves out (`expand.ts`). Returns the keys of the tables that it reads. */
+/** Checks the query, and writes out what it leaves out (`written-out.ts`). Returns the keys of the tables that it reads. */
 function checkCaller(
   query: Query,
   sql: string,
@@ -117,10 +117,10 @@ function checkCaller(
   { columns, parameters }: Pick<Endpoint, 'parameters'> & { columns: ReadonlyMap<string, Columns> },
 ): Set<string> {
   try {
-    unnestPaths(query)
+    const resolution = resolveCaller(query, columns)
+    unnestPaths(resolution)
     const used = check(query, { tables: tables.byKey, parameters: new Set(Object.keys(parameters)) })
-    const [problem] = expandStars(query, columns)
-    if (problem) throw problem
+    expandStars(query, resolution)
     const left = starOfTable(query)
     if (left) throw new Violation('* cannot stand for columns here: name the columns', left.at)
     return used

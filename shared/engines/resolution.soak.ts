@@ -1,0 +1,2 @@
+/** All questions of the corpus. */
+import './resolution.test.ts'

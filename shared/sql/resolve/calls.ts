@@ -1,0 +1,281 @@
+/** Calls of functions, by the signatures of `functions.ts`. */
+import { countsOf, functions, isKind, isOfKind, parameterAt, type Signature } from '../functions.ts'
+import type { AnyNode, Call, Expression } from '../tree.ts'
+import type { ScalarName, SqlType } from '../types.ts'
+import { descendants, descendantsHere } from '../walk.ts'
+import { coerced, key, noSignature } from './coercion.ts'
+import type { Context, Scope } from './resolution.ts'
+import {
+  anything,
+  coerces,
+  commonType,
+  firm,
+  isUnknown,
+  sameType,
+  someScalar,
+  type Type,
+  type Value,
+} from './types.ts'
+import { resolveWindow, wholeWindow } from './windows.ts'
+
+/** The name of a called function in capitals, without SAFE. */
+function functionName(call: Call): { name: string; isSafe: boolean } {
+  const parts = call.name.map(part => part.name.toUpperCase())
+  const isSafe = parts.length > 1 && parts[0] === 'SAFE'
+  return { name: parts.slice(isSafe ? 1 : 0).join('.'), isSafe }
+}
+
+/** Whether a call makes one row of many, unless it has an OVER clause. */
+export function isAggregate(call: Call): boolean {
+  return functions.get(functionName(call).name)?.kind === 'aggregates'
+}
+
+/** Whether a node takes values of many rows: an aggregate or window function. */
+export function isOverRows(node: AnyNode): boolean {
+  return node.kind === 'Call' && (node.over !== null || isAggregate(node))
+}
+
+/** Notes a fault for an aggregate or window function in a part of a query that is read before its rows are grouped. */
+export function refuseOverRows(context: Context, part: AnyNode, clause: string): void {
+  for (const node of descendantsHere(part)) {
+    if (node.kind !== 'Call' || !isOverRows(node) || (clause === 'HAVING' && !node.over)) continue
+    const [what, instead] = node.over
+      ? ['A window function', 'QUALIFY filters by it']
+      : ['An aggregate function', 'HAVING filters groups']
+    const remedy = clause === 'UNNEST' ? 'make its array in a query around or before this one' : instead
+    context.fault(node, `${what} cannot stand here: ${remedy}`)
+  }
+}
+
+export function call(context: Context, node: Call, scope: Scope): Value {
+  const { name, isSafe } = functionName(node)
+  const known = node.name.some(part => part.quoted) ? undefined : functions.get(name)
+  const signatures = known?.signatures ?? []
+  const isGrouped = known?.kind === 'aggregates' && !node.over
+  const inside = isGrouped ? { ...scope, aggregation: { found: false } } : scope
+  if (isGrouped) scope.aggregation.found = true
+  const given = argumentsOf(context, node, signatures, inside)
+  if (!known) return context.fault(node, `Function not found: ${name}`)
+  if (isSafe && known.kind === 'aggregates')
+    context.fault(node, `SAFE does not go with the aggregate function ${name}`)
+  checkModifiers(context, node, name)
+  const result = node.star
+    ? { type: { kind: 'INT64' as const } }
+    : applied(context, node, name, signatures, given)
+  if (isOverRows(node)) {
+    ofManyRows(context, node, inside, given)
+    refuseNamesOfWith(context, node, scope)
+  }
+  return { type: result.type }
+}
+
+/** An argument with its value; a part of a date and the like has none. */
+interface Given {
+  node: Expression
+  value: Value | null
+}
+
+/** Those without a name; the others are checked here. */
+function argumentsOf(context: Context, node: Call, signatures: Signature[], scope: Scope): Given[] {
+  const given: Given[] = []
+  for (const argument of node.arguments) {
+    if (argument.kind === 'NamedArgument') {
+      const value = context.value(argument, scope)
+      const wanted = signatures.flatMap(({ options }) => options.get(argument.name.name.toLowerCase()) ?? [])
+      if (wanted.length === 0)
+        context.fault(argument, `${functionName(node).name} has no argument ${argument.name.name}`)
+      else if (!wanted.some(kind => coerces(value, { kind })))
+        noSignature(context, node, `function ${functionName(node).name}`, [value])
+      continue
+    }
+    const isWord = signatures.some(({ parameters }) => isBareWord(parameters[given.length]?.kind))
+    const word = isWord && (argument.kind === 'Path' || isWeek(argument)) ? wordOf(argument) : null
+    given.push({ node: argument, value: word === null ? context.value(argument, scope) : null })
+  }
+  return given
+}
+
+function isBareWord(kind: string | undefined): boolean {
+  return kind === 'PART' || kind === 'MODE'
+}
+
+/** `WEEK(MONDAY)`. */
+function isWeek(node: Expression): boolean {
+  return node.kind === 'Call' && node.name[0]!.name.toUpperCase() === 'WEEK'
+}
+
+function wordOf(node: Expression): string | null {
+  if (node.kind === 'Path') return node.parts.length === 1 ? node.parts[0]!.name.toUpperCase() : null
+  return node.kind === 'Call' ? `WEEK` : null
+}
+
+/** The result of the first signature that fits, without coercions if there is one. */
+function applied(context: Context, node: Call, name: string, signatures: Signature[], given: Given[]): Value {
+  const counted = signatures.filter(({ parameters }) => takes(parameters, given.length))
+  if (counted.length === 0) return wrongCount(context, node, name, signatures, given.length)
+  const types = given.map(({ value }) => value?.type ?? null)
+  if (types.some(type => isUnknown(type))) return ofUnknown(context, node, name, counted, given)
+  for (const exact of [true, false])
+    for (const signature of counted) {
+      const bound = bind(signature, given, exact)
+      if (!bound) continue
+      for (const [at, { node, value }] of given.entries())
+        if (value && bound[at]) coerced(context, node, value, bound[at])
+      context.found.calls.set(node, signature)
+      return { type: signature.returns(bound as (SqlType | null)[]) }
+    }
+  const values = given.flatMap(({ value }) => value ?? [])
+  return noSignature(context, node, `function ${name}`, values)
+}
+
+/** What all signatures have in common that may fit. */
+function ofUnknown(
+  context: Context,
+  node: Call,
+  name: string,
+  signatures: Signature[],
+  given: Given[],
+): Value {
+  const results = signatures.flatMap(signature => {
+    const bound = bind(signature, given, false)
+    return bound ? [resultOf(signature, bound)] : []
+  })
+  const [first, ...others] = results
+  if (first === undefined) {
+    const values = given.flatMap(({ value }) => value ?? [])
+    return noSignature(context, node, `function ${name}`, values)
+  }
+  if (first && others.every(other => other && sameType(other, first)))
+    return { type: others.find(other => !isUnknown(other)) ?? first }
+  return {
+    type: results.every(
+      type => type?.kind !== 'ARRAY' && type?.kind !== 'STRUCT' && !(isUnknown(type) && !type.scalar),
+    )
+      ? someScalar
+      : anything,
+  }
+}
+
+function resultOf({ returns, parameters }: Signature, bound: (Type | null)[]): Type {
+  const type: Type | null = returns(bound as (SqlType | null)[])
+  // The element of an array that is not known.
+  if (type === null && parameters.some(({ kind }) => kind === 'ARRAY')) return anything
+  if (!isUnknown(type)) return firm(type)
+  return parameters.some(({ kind }) => kind === 'NUMBER' || kind === 'ORDERED') ? someScalar : type
+}
+
+function takes(parameters: Signature['parameters'], count: number): boolean {
+  const { least, most } = countsOf(parameters)
+  return count >= least && count <= most
+}
+
+/** The types that the arguments get; `null` if one does not fit. `exact` allows no coercion. */
+function bind(signature: Signature, given: Given[], exact: boolean): (Type | null)[] | null {
+  const parameters = given.map((_, at) => parameterAt(signature.parameters, at))
+  const types: (Type | null)[] = []
+  for (const [at, { value }] of given.entries()) {
+    const { kind } = parameters[at]!
+    if (isBareWord(kind) !== (value === null)) return null
+    const type = value && fitted(value, kind, exact)
+    if (type === undefined) return null
+    types.push(type)
+  }
+  if (
+    onlyLiterals(
+      parameters.map(({ kind }) => kind),
+      given,
+    )
+  )
+    return null
+  const common = commonType(
+    given.flatMap(({ value }, at) => (value && parameters[at]!.common ? [value] : [])),
+  )
+  if (common === undefined) return null
+  return types.map((type, at) => (parameters[at]!.common ? common : type))
+}
+
+/** A FLOAT64 that is written out becomes a NUMERIC only beside one. */
+function onlyLiterals(kinds: string[], given: Given[]): boolean {
+  const types = given.flatMap(({ value }, at) => (kinds[at] === 'NUMERIC' ? [value?.type?.kind] : []))
+  return types.includes('FLOAT64') && !types.includes('NUMERIC')
+}
+
+/** The type of an argument as a parameter of this kind has it; `undefined` where it does not fit. */
+function fitted(value: Value, kind: string, exact: boolean): Type | null | undefined {
+  const { type } = value
+  if (isUnknown(type)) return isKind(kind) ? type : { kind: kind as ScalarName }
+  if (isKind(kind)) {
+    if (type === null || (value.empty && kind.startsWith('ARRAY'))) return type
+    return isOfKind(type as SqlType, kind) ? type : undefined
+  }
+  const wanted = { kind: kind as ScalarName }
+  if (exact && type !== null && type.kind !== kind) return undefined
+  return coerces(value, wanted) ? wanted : undefined
+}
+
+function wrongCount(
+  context: Context,
+  node: Call,
+  name: string,
+  signatures: Signature[],
+  given: number,
+): Value {
+  const counts = signatures.map(({ parameters }) => countsOf(parameters))
+  const least = Math.min(...counts.map(({ least }) => least))
+  const most = Math.max(...counts.map(({ most }) => most))
+  const wanted = most === least ? `${least}` : most === Infinity ? `${least} or more` : `${least} to ${most}`
+  return context.fault(
+    node,
+    `Number of arguments does not match for function ${name}: it takes ${wanted}, not ${given}`,
+  )
+}
+
+/** What else a call of many rows holds. */
+function ofManyRows(context: Context, node: Call, scope: Scope, given: Given[]): void {
+  if (node.distinct) for (const { value } of given) if (value) key(context, node, 'DISTINCT', value)
+  if (node.having) context.value(node.having.expression, scope)
+  for (const item of node.orderBy) key(context, item, 'ORDER BY', context.value(item.expression, scope))
+  if (node.limit?.kind === 'ParameterReference') context.value(node.limit, scope)
+  if (node.over) resolveWindow(context, wholeWindow(context, node.over, scope.windows), scope)
+}
+
+function refuseNamesOfWith(context: Context, node: Call, scope: Scope): void {
+  for (let around = scope; around.isWith; around = around.outer!) {
+    const { variables } = around
+    for (const argument of node.arguments)
+      for (const path of descendants(argument)) {
+        const variable = path.kind === 'Path' ? context.found.paths.get(path)?.variable : null
+        if (variable && variables.includes(variable))
+          context.fault(path, 'A name of WITH cannot be used in an aggregate or a window function')
+      }
+  }
+}
+
+/** What may stand in a call beside its arguments, by its name here and in the table. */
+const modifiers: [name: string, mark: string, isIn: (call: Call) => unknown][] = [
+  ['*', '*', call => call.star],
+  ['DISTINCT', 'DISTINCT', call => call.distinct],
+  ['IGNORE or RESPECT NULLS', 'NULLS', call => call.nulls],
+  ['HAVING MAX or MIN', 'HAVING', call => call.having],
+  ['ORDER BY', 'ORDER', call => call.orderBy.length > 0],
+  ['LIMIT', 'LIMIT', call => call.limit],
+]
+
+const inWindow: Partial<Record<string, string>> = {
+  'HAVING MAX or MIN': 'aggregate in a query of its own, and join that',
+  'ORDER BY': 'its order is that of OVER (ORDER BY ...)',
+  LIMIT: 'give the window a frame, such as ROWS 9 PRECEDING',
+}
+
+function checkModifiers(context: Context, node: Call, name: string): void {
+  const { modifiers: taken, kind } = functions.get(name)!
+  for (const [modifier, mark, isIn] of modifiers) {
+    if (!isIn(node)) continue
+    const why = node.over ? inWindow[modifier] : undefined
+    const refused = !taken.has(mark) ? '' : why ? ` with OVER: ${why}` : null
+    if (refused !== null)
+      context.fault(node, `${name} does not support ${modifier} in its arguments${refused}`)
+  }
+  if (node.over && !taken.has('OVER')) context.fault(node, `Function ${name} does not support an OVER clause`)
+  if (!node.over && kind === 'windows') context.fault(node, `${name} needs an OVER clause`)
+}

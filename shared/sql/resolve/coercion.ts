@@ -1,0 +1,63 @@
+/** Operands brought to one type, and the errors of those that have none. */
+import type { Expression, Node } from '../tree.ts'
+import type { Context, Scope } from './resolution.ts'
+import {
+  briefTypeName,
+  coerces,
+  commonType,
+  groupable,
+  isUnknown,
+  orderable,
+  sameType,
+  type Type,
+  type Value,
+} from './types.ts'
+
+/** The common type of operands, which those of `nodes` are coerced to; `what` names the operator or the like. */
+export function unify(
+  context: Context,
+  node: Node,
+  what: string,
+  values: Value[],
+  nodes: Expression[] = [],
+): Type | null {
+  const type = commonType(values)
+  if (type === undefined) return noSignature(context, node, what, values).type
+  if (type) for (const [at, expression] of nodes.entries()) coerced(context, expression, values[at]!, type)
+  return type
+}
+
+/** Notes that an expression is coerced to a type, where it has another. */
+export function coerced(context: Context, node: Expression, value: Value, type: Type): void {
+  if (isUnknown(type) || (value.type && sameType(value.type, type))) return
+  context.found.coercions.set(node, type)
+}
+
+export function noSignature(context: Context, node: Node, what: string, values: Value[]): Value {
+  return context.fault(node, () => {
+    const types = values.map(value => briefTypeName(value.type)).join(', ') || 'none'
+    return `No matching signature for ${what} for argument types: ${types}`
+  })
+}
+
+const bool: Type = { kind: 'BOOL' }
+
+/** A condition, which is a BOOL; `what` names the clause or the like. */
+export function condition(context: Context, node: Expression, what: string, scope: Scope): Value {
+  const value = context.value(node, scope)
+  return coerces(value, bool) ? value : noSignature(context, node, what, [value])
+}
+
+/** A use of a key, with the words of BigQuery's errors. */
+type Use = 'GROUP BY' | 'SELECT DISTINCT' | 'PARTITION BY' | 'ORDER BY' | 'A set operation' | 'DISTINCT'
+
+/** Notes a fault for a key of a type that has no such use. */
+export function key(context: Context, node: Node, use: Use, { type }: Value): void {
+  const allowed = use === 'ORDER BY' ? orderable(type) : groupable(type)
+  if (allowed && !(use === 'PARTITION BY' && type?.kind === 'FLOAT64')) return
+  const remedy = type?.kind === 'JSON' ? `; ${textOfJson}` : ''
+  context.fault(node, `${use} does not support expressions of type ${briefTypeName(type)}${remedy}`)
+}
+
+/** JSON has neither equality nor order; its text has both. */
+const textOfJson = 'for the JSON write JSON_VALUE(x), or TO_JSON_STRING(x) of an object or a list'

@@ -1,0 +1,339 @@
+/** The types of expressions, and what the names in them stand for. */
+import { nameKey } from '../relations.ts'
+import type * as ast from '../tree.ts'
+import type { ScalarName } from '../types.ts'
+import { call } from './calls.ts'
+import { castable, hasFormat } from './casts.ts'
+import { condition, noSignature, unify } from './coercion.ts'
+import { arrayLiteral, interval, literal, struct, structLiteral } from './literals.ts'
+import { binary, comparison, isNull, nullOperand, unary } from './operators.ts'
+import type { Context, Rows, Scope } from './resolution.ts'
+import { elementVariable, fieldOf, fieldOfArray, noField, pathValue, unknownName } from './scope.ts'
+import {
+  anything,
+  arrayOf,
+  coerces,
+  elementOf,
+  firm,
+  isUnknown,
+  mayBe,
+  orderable,
+  type Type,
+  typeName,
+  type Value,
+  valueOf,
+} from './types.ts'
+
+/** Resolves an expression where it stands. */
+export function expression(context: Context, node: ast.Expression, scope: Scope): Value {
+  switch (node.kind) {
+    case 'Literal':
+      return literal(context, node)
+    case 'TypedLiteral':
+      return valueOf(node.type)
+    case 'IntervalLiteral':
+      return interval(context, node, scope)
+    case 'ParameterReference': {
+      const type = context.parameters.get(node.name.toLowerCase())
+      if (!type) return context.fault(node, `Query parameter '${node.name}' not found`)
+      return { type, origin: 'parameter' }
+    }
+    case 'Path':
+      return path(context, node, scope)
+    case 'FieldAccess':
+      return fieldOf(context, context.value(node.of, scope), node.field)
+    case 'Subscript':
+      return subscript(context, node, scope)
+    case 'ArrayLiteral':
+      return arrayLiteral(context, node, scope)
+    case 'StructLiteral':
+      return structLiteral(context, node, scope)
+    case 'Tuple': {
+      const items = node.items.map(item => ({ name: null, value: context.value(item, scope) }))
+      return struct(items)
+    }
+    case 'Parenthesized':
+      return context.value(node.expression, scope)
+    case 'Unary':
+      return unary(context, node, scope)
+    case 'Binary':
+      return binary(context, node, scope)
+    case 'Like':
+      return like(context, node, scope)
+    case 'LikeAny':
+      return likeAny(context, node, scope)
+    case 'In':
+      return inOperator(context, node, scope)
+    case 'Between': {
+      const nodes = [node.operand, node.low, node.high]
+      const values = nodes.map(each => context.value(each, scope))
+      if (!values.every(({ type }) => orderable(type))) noSignature(context, node, 'operator BETWEEN', values)
+      else unify(context, node, 'operator BETWEEN', values, nodes)
+      return valueOf('BOOL')
+    }
+    case 'Is':
+      if (node.what === 'NULL') context.value(node.operand, scope)
+      else condition(context, node.operand, `operator IS ${node.what}`, scope)
+      return valueOf('BOOL')
+    case 'IsDistinctFrom': {
+      const sides = [node.left, node.right]
+      const values = sides.map(side => context.value(side, scope))
+      unify(context, node, 'operator IS DISTINCT FROM', values, sides)
+      return valueOf('BOOL')
+    }
+    case 'Case':
+      return caseExpression(context, node, scope)
+    case 'Cast':
+      return cast(context, node, scope)
+    case 'Extract':
+      return extract(context, node, scope)
+    case 'Exists':
+      context.query(node.query, scope, scope.ctes)
+      return valueOf('BOOL')
+    case 'ScalarSubquery': {
+      const type = onlyColumn(context, node, context.query(node.query, scope, scope.ctes), 'Scalar subquery')
+      return { type: firm(type) }
+    }
+    case 'ArraySubquery': {
+      const type = onlyColumn(context, node, context.query(node.query, scope, scope.ctes), 'ARRAY subquery')
+      if (type?.kind !== 'ARRAY') return { type: arrayOf(type) }
+      return context.fault(
+        node,
+        'ARRAY subquery of arrays: an array cannot hold arrays, only structs of them',
+      )
+    }
+    case 'Call':
+      return call(context, node, scope)
+    case 'WithExpression':
+      return withExpression(context, node, scope)
+    case 'NamedArgument':
+      return context.value(node.value, scope)
+    case 'Lambda':
+      return lambda(context, node, scope)
+  }
+}
+
+function onlyColumn(context: Context, node: ast.Node, { columns, open }: Rows, what: string): Type | null {
+  const [column, ...more] = columns
+  if (column && more.length === 0) return open === null ? column.type : anything
+  if (open === null || more.length > 0)
+    context.fault(node, `${what} cannot have more than one column unless using SELECT AS STRUCT`)
+  return anything
+}
+
+const currentTimes = /^CURRENT_(DATE|DATETIME|TIME|TIMESTAMP)$/i
+
+function path(context: Context, node: ast.Path, scope: Scope): Value {
+  const value = pathValue(context, node, scope)
+  if (value) return value
+  const [{ name }, ...fields] = node.parts as [ast.Identifier, ...ast.Identifier[]]
+  // A call without parentheses, where nothing else has its name.
+  const time = fields.length === 0 ? currentTimes.exec(name)?.[1] : undefined
+  return time ? valueOf(time.toUpperCase() as ScalarName) : unknownName(context, scope, node.parts)
+}
+
+/** `array[OFFSET(n)]` and the like, `json['key']`, and a STRUCT's field by its position. */
+function subscript(context: Context, node: ast.Subscript, scope: Scope): Value {
+  const of = context.value(node.of, scope)
+  const index = context.value(node.index, scope)
+  const { type } = of
+  if (isUnknown(type)) return { type: anything }
+  if (type?.kind === 'STRUCT') return fieldAt(context, node, type.fields)
+  if (type?.kind === 'JSON') {
+    if (!node.mode && mayBe(index.type, 'INT64', 'STRING')) return valueOf('JSON')
+    return context.fault(node, "An element of a JSON value is written json[0] or json['name']")
+  }
+  if (node.index.kind === 'Literal' && node.index.literal === 'STRING') return keyOf(context, node, of)
+  if (type?.kind !== 'ARRAY' || !mayBe(index.type, 'INT64'))
+    return noSignature(context, node, 'operator []', [of, index])
+  return { type: type.element }
+}
+
+/** For `metadata['request']`, as other dialects have it: a field is written behind a dot. */
+function keyOf(context: Context, { of, index, at }: ast.Subscript, { type }: Value): Value {
+  const field = { name: index.kind === 'Literal' ? index.value : '', quoted: true, at }
+  const records = elementOf(type)
+  if (of.kind === 'Path' && records?.kind === 'STRUCT')
+    return fieldOfArray(context, records, [...of.parts, field], [field])
+  return noField(context, type, field)
+}
+
+function fieldAt(context: Context, node: ast.Subscript, fields: { type: Type }[]): Value {
+  const { index, mode } = node
+  if (mode?.startsWith('SAFE_'))
+    return context.fault(node, `${mode} is for ARRAYs; of a STRUCT write the field's name`)
+  if (index.kind !== 'Literal' || index.literal !== 'INTEGER')
+    return context.fault(node, 'A STRUCT subscript must be a literal integer')
+  const field = fields[Number(index.text) - (mode === 'ORDINAL' ? 1 : 0)]
+  return field ? { type: field.type } : context.fault(node, `STRUCT has no field at ${Number(index.text)}`)
+}
+
+function like(context: Context, node: ast.Like, scope: Scope): Value {
+  const sides = [node.left, node.right].map(side => context.value(side, scope))
+  const none = [node.left, node.right].find(isNull)
+  if (none) return nullOperand(context, none, 'LIKE')
+  likeSides(context, node, 'operator LIKE', sides)
+  if (node.right.kind === 'Literal' && /(?<!\\)(?:\\\\)*\\$/.test(node.right.value))
+    context.fault(node, 'A LIKE pattern ends with a backslash')
+  return valueOf('BOOL')
+}
+
+/** Two texts, or both of bytes. */
+function likeSides(context: Context, node: ast.Expression, what: string, sides: Value[]): void {
+  const fits = (['STRING', 'BYTES'] as const).some(kind => sides.every(side => coerces(side, { kind })))
+  if (!fits) noSignature(context, node, what, sides)
+}
+
+function likeAny(context: Context, node: ast.LikeAny, scope: Scope): Value {
+  const { among, quantifier } = node
+  const operand = context.value(node.operand, scope)
+  const patterns = among.kind === 'InList' ? among.items.map(item => context.value(item, scope)) : []
+  if (among.kind === 'InUnnest') {
+    const array = context.value(among.array, scope)
+    if (!mayBe(array.type, 'ARRAY')) return noSignature(context, node, 'operator LIKE UNNEST', [array])
+    patterns.push({ type: elementOf(array.type) })
+  }
+  for (const pattern of patterns)
+    if (![operand, pattern].every(side => coerces(side, { kind: 'STRING' })))
+      noSignature(context, node, `operator LIKE ${quantifier}`, [operand, pattern])
+  return valueOf('BOOL')
+}
+
+function inOperator(context: Context, node: ast.In, scope: Scope): Value {
+  const operand = context.value(node.operand, scope)
+  const { among } = node
+  if (among.kind === 'InList') {
+    const nodes = [node.operand, ...among.items]
+    const values = [operand, ...among.items.map(item => context.value(item, scope))]
+    compared(context, node, 'operator IN', values, nodes)
+  } else if (among.kind === 'InUnnest') {
+    const array = context.value(among.array, scope)
+    const element = elementOf(array.type)
+    const isList = among.array.kind === 'ArrayLiteral' && !among.array.type && among.array.items.length > 0
+    const item: Value = { ...array, type: element, empty: false }
+    if (element === null) noSignature(context, node, 'operator IN UNNEST', [operand, array])
+    else if (isList) compared(context, node, 'operator IN', [operand, item], [node.operand])
+    else unifyIn(context, node, operand, item, array)
+  } else {
+    const { columns, open } = context.query(among.query, scope, scope.ctes)
+    const [column] = columns
+    if (columns.length > 1 || (columns.length < 1 && open === null))
+      context.fault(among.query, 'Subquery of type IN must have one column')
+    else if (column) unify(context, node, 'operator IN', [operand, { type: column.type }], [node.operand])
+  }
+  return valueOf('BOOL')
+}
+
+function unifyIn(context: Context, node: ast.In, operand: Value, item: Value, array: Value): void {
+  const { type } = comparison([operand, item]) ?? { type: undefined }
+  if (type === undefined && !commonIsJson(operand, item))
+    noSignature(context, node, 'operator IN UNNEST', [operand, array])
+}
+
+function commonIsJson(...values: Value[]): boolean {
+  return values.every(({ type }) => type?.kind === 'JSON')
+}
+
+/** Operands that are compared with `=`. */
+function compared(
+  context: Context,
+  node: ast.Expression,
+  what: string,
+  values: Value[],
+  nodes: ast.Expression[],
+): void {
+  const common = comparison(values)
+  if (!common) noSignature(context, node, what, values)
+  else unify(context, node, what, values, nodes)
+}
+
+function caseExpression(context: Context, node: ast.Expression & { kind: 'Case' }, scope: Scope): Value {
+  const tests = node.branches.map(branch => branch.when)
+  const results = [...node.branches.map(branch => branch.then), ...(node.otherwise ? [node.otherwise] : [])]
+  if (node.operand) {
+    const nodes = [node.operand, ...tests]
+    const values = nodes.map(test => context.value(test, scope))
+    const type = unify(context, node, 'CASE', values, nodes)
+    if (type?.kind === 'ARRAY') noSignature(context, node, 'CASE', values)
+  } else for (const test of tests) condition(context, test, 'CASE', scope)
+  return {
+    type: unify(
+      context,
+      node,
+      'CASE',
+      results.map(result => context.value(result, scope)),
+      results,
+    ),
+  }
+}
+
+function cast(context: Context, node: ast.Cast, scope: Scope): Value {
+  const value = context.value(node.operand, scope)
+  for (const word of [node.format, node.zone])
+    if (word && !coerces(context.value(word, scope), { kind: 'STRING' }))
+      context.fault(word, 'FORMAT and AT TIME ZONE take a STRING')
+  const pair = `${value.type?.kind ?? 'STRING'}>${node.type.kind}`
+  if (node.format && !isUnknown(value.type) && !hasFormat(pair))
+    context.fault(
+      node,
+      `FORMAT is not allowed for a cast from ${typeName(value.type)} to ${typeName(node.type)}`,
+    )
+  else if (node.zone && !isUnknown(value.type) && !pair.includes('TIMESTAMP'))
+    context.fault(node, 'AT TIME ZONE is for casts from and to TIMESTAMP')
+  else if (!node.format && !castable(value, node.type))
+    context.fault(node, `Invalid cast from ${typeName(value.type)} to ${typeName(node.type)}`)
+  return { type: node.type }
+}
+
+const wholes = ['DATE', 'DATETIME', 'TIME']
+const timeParts = ['HOUR', 'MINUTE', 'SECOND', 'MILLISECOND', 'MICROSECOND']
+const intervalParts = ['YEAR', 'MONTH', 'DAY', ...timeParts]
+
+function extract(context: Context, node: ast.Extract, scope: Scope): Value {
+  const { type } = context.value(node.operand, scope)
+  const zone = node.zone && context.value(node.zone, scope)
+  const { part } = node
+  const isWhole = wholes.includes(part)
+  if (zone && (!coerces(zone, { kind: 'STRING' }) || !mayBe(type, 'TIMESTAMP', 'INTERVAL')))
+    context.fault(node.zone!, 'AT TIME ZONE takes a STRING, and is for a TIMESTAMP')
+  if (isUnknown(type)) return valueOf(isWhole ? (part as ScalarName) : 'INT64')
+  if (type?.kind === 'INTERVAL') {
+    if (!intervalParts.includes(part) || zone)
+      context.fault(node, `EXTRACT cannot take ${part} from an INTERVAL`)
+    return valueOf('INT64')
+  }
+  const kind = type?.kind
+  const isTime = timeParts.includes(part)
+  const hasBoth = kind === 'TIMESTAMP' || kind === 'DATETIME'
+  const has = hasBoth || (kind === 'TIME' ? isTime : kind === 'DATE' && !isTime && !isWhole)
+  if (!has) context.fault(node, `EXTRACT cannot take ${part} from a ${kind ?? 'NULL'}`)
+  return valueOf(isWhole ? (part as ScalarName) : 'INT64')
+}
+
+function withExpression(context: Context, { variables, body }: ast.WithExpression, scope: Scope): Value {
+  const names = variables.map(({ alias }) => nameKey(alias!.name))
+  const twice = variables.find(({ alias }, at) => names.indexOf(nameKey(alias!.name)) < at)
+  if (twice) context.fault(twice, `WITH names ${twice.alias!.name} twice`)
+  const named = variables.reduce((inner, item): Scope => {
+    const { type } = context.value(item.expression, inner)
+    const element = { name: item.alias!.name, type, from: { kind: 'item' as const, item } }
+    return {
+      ...scope,
+      variables: [elementVariable(element, null)],
+      merged: [],
+      aliases: null,
+      outer: inner,
+      isWith: true,
+    }
+  }, scope)
+  return context.value(body, named)
+}
+
+/** No function here takes one; its names are not mistaken for columns. */
+function lambda(context: Context, node: ast.Expression & { kind: 'Lambda' }, scope: Scope): Value {
+  const variables = node.parameters.map(({ name }) =>
+    elementVariable({ name, type: anything, from: { kind: 'node', node } }, null),
+  )
+  context.value(node.body, { ...scope, variables, merged: [], aliases: null, outer: scope, isWith: true })
+  return { type: anything }
+}

@@ -1,0 +1,162 @@
+/** What a query's names and expressions stand for, beside its tree, which stays as it is. */
+import type { SqlError } from '../error.ts'
+import type * as ast from '../tree.ts'
+import type { SqlType } from '../types.ts'
+import type { Signature } from '../functions.ts'
+import type { Type, Value } from './types.ts'
+
+/** The columns of a table in order, or the reason why they are not known. */
+export type Columns = readonly TableColumn[] | Unknown
+
+interface TableColumn {
+  name: string
+  /** Where it is known. */
+  type?: Type
+}
+
+export interface Unknown {
+  unknown: string
+}
+
+/** What a query may read. */
+export interface Catalog {
+  /** By a table's name as the query writes it, with its dots; `undefined` for a table that is not there. */
+  columnsOf(table: string): Columns | undefined
+  /** For the message where a table is not there. */
+  tables: Iterable<string>
+  /** The types of parameters by their names in lower case. */
+  parameters: ReadonlyMap<string, SqlType>
+}
+
+export interface Resolution {
+  /** The first fault of the query. What it makes uncertain is of no known type; all else is resolved. */
+  problem: SqlError | null
+  /** Of each query, its body, and the items of its FROM that are tables. */
+  rows: ReadonlyMap<ast.Query | ast.QueryBody | ast.From, Rows>
+  values: ReadonlyMap<ast.Expression, Value>
+  /** The types that GoogleSQL coerces expressions to. */
+  coercions: ReadonlyMap<ast.Expression, Type>
+  paths: ReadonlyMap<ast.Path, Reference>
+  stars: ReadonlyMap<ast.SelectStar, Shown[]>
+  /** For each name in FROM what it is. */
+  tables: ReadonlyMap<ast.TableReference, 'common' | 'real' | 'array'>
+  /** The signatures of calls, as `functions.ts` has them. */
+  calls: ReadonlyMap<ast.Call, Signature>
+}
+
+/** What a query or a table gives. */
+export interface Rows {
+  columns: readonly Column[]
+  /** Why there may be more columns than these. */
+  open: string | null
+  /** SELECT AS STRUCT or AS VALUE: a row is the value of the only column. */
+  isValue: boolean
+}
+
+export interface Column extends Value {
+  /** `null` for a column that cannot be named. */
+  name: string | null
+  from: Origin
+}
+
+/** What a column is made of: readers follow it down to the columns of tables. */
+type Origin =
+  | { kind: 'table'; table: ast.TableReference }
+  /** An item of a SELECT list, a variable of WITH. */
+  | { kind: 'item'; item: ast.SelectColumn }
+  /** One that is passed on, or those that USING or a set operation merges. */
+  | { kind: 'columns'; columns: readonly Column[] }
+  | { kind: 'field'; of: Column }
+  /** An element of an array, or its offset. */
+  | { kind: 'array'; array: ast.Expression }
+  | { kind: 'offset'; array: ast.Expression }
+  | { kind: 'turned'; by: ast.Pivot | ast.Unpivot }
+  /** A parameter of a lambda, the row of a table. */
+  | { kind: 'node'; node: ast.AnyNode }
+
+/** Something in FROM: the rows of a table, or the elements of an array, of which `element` is the only column. */
+export interface RangeVariable {
+  name: string | null
+  /** The item of FROM; `null` for names that are none of FROM's. */
+  node: ast.From | null
+  /** The columns in sight: of elements that are structs their fields. */
+  columns: readonly Column[]
+  open: string | null
+  element: Column | null
+}
+
+/** What the first parts of a path stand for; those behind are fields. */
+export interface Reference {
+  /** How many parts. */
+  parts: number
+  /** `null` where a name is of no one row, as one that USING has merged or an alias of the SELECT list. */
+  variable: RangeVariable | null
+  /** `null` where it is the whole row of `variable`. */
+  column: Column | null
+}
+
+/** A column that a `*` stands for; `null` for those of `variable` that are not known. */
+export interface Shown {
+  variable: RangeVariable | null
+  column: Column | null
+}
+
+/** Common tables in sight, by lower-case name. */
+export type Ctes = ReadonlyMap<string, Rows>
+
+/** The names that an expression can use where it stands. */
+export interface Scope {
+  variables: RangeVariable[]
+  /** Columns that USING merged. */
+  merged: Column[]
+  /** The query around this one, for correlated names. */
+  outer: Scope | null
+  /** Has the names of a WITH expression, so `outer` is the query that it stands in. */
+  isWith?: boolean
+  ctes: Ctes
+  /** Aliases of the SELECT list by lower-case name, where they are in sight (HAVING, QUALIFY, ORDER BY). */
+  aliases: ReadonlyMap<string, Column> | null
+  /** Names of the SELECT list where they are not in sight (WHERE), for the message. */
+  later?: ReadonlySet<string>
+  /** What SELECT DISTINCT leaves in sight, where not all is. */
+  visible?: Place[]
+  /** Those of the WINDOW clause by lower-case name. */
+  windows: ReadonlyMap<string, ast.Window & { base: null }>
+  /** Set once an aggregate function is met that is not a window function. */
+  aggregation: { found: boolean }
+}
+
+/** A column or the row of a table, and the fields that lead on from there. */
+export interface Place {
+  root: Column | RangeVariable | null
+  fields: readonly string[]
+}
+
+/** Common tables alone are in sight, and what `outer` sees; `null` for a query that stands in no other. */
+export function newScope(ctes: Ctes, outer: Scope | null): Scope {
+  return {
+    variables: [],
+    merged: [],
+    outer,
+    ctes,
+    aliases: null,
+    windows: new Map(),
+    aggregation: { found: false },
+  }
+}
+
+/** What the files of the resolver share, and the functions through which they call each other. */
+export interface Context extends Catalog {
+  /** Filled as the query is read. */
+  found: {
+    [Part in keyof Resolution]: Resolution[Part] extends ReadonlyMap<infer K, infer V>
+      ? Map<K, V>
+      : Resolution[Part]
+  }
+  /** Columns that may still be passed on: a query could double them with each of its SELECTs. */
+  room: number
+  /** Notes a fault of the query, at a node's place in the text; the first one counts. */
+  fault(node: ast.Node, message: string | (() => string)): Value
+  query(node: ast.Query, outer: Scope | null, ctes: Ctes): Rows
+  value(node: ast.Expression, scope: Scope): Value
+}

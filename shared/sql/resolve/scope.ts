@@ -1,0 +1,300 @@
+/** Names: range variables, their columns and fields, aliases of the SELECT list, and what to write for one that is unknown. */
+import { sameName } from '../columns.ts'
+import { nearestName } from '../nearest.ts'
+import { nameKey } from '../relations.ts'
+import type { Identifier, Path } from '../tree.ts'
+import type { Column, Context, Place, RangeVariable, Reference, Scope } from './resolution.ts'
+import {
+  anything,
+  briefTypeName,
+  elementOf,
+  isUnknown,
+  type Type,
+  type Value,
+  valueOf,
+  recordOf,
+} from './types.ts'
+
+/** FROM, or a part of it. */
+export type Source = Pick<Scope, 'variables' | 'merged'>
+
+/** A scope with the range variables of a source as well. */
+export function withSource(scope: Scope, { variables, merged }: Source): Scope {
+  return { ...scope, variables: [...scope.variables, ...variables], merged: [...scope.merged, ...merged] }
+}
+
+/** The range variable of an array's elements, of a lambda's parameter and the like. */
+export function elementVariable(element: Column, node: RangeVariable['node']): RangeVariable {
+  const { type } = element
+  const columns = type?.kind === 'STRUCT' ? fieldColumns(element, type.fields) : []
+  const isOpen = type?.kind === 'STRUCT' ? columns.length === 0 : isUnknown(type) && !type.scalar
+  const open = isOpen ? 'the fields of the array are not known' : null
+  return { name: element.name, node, columns, open, element }
+}
+
+export function fieldColumns(of: Column, fields: { name: string | null; type: Type }[]): Column[] {
+  return fields.map(({ name, type }) => ({ name, type, from: { kind: 'field', of } }))
+}
+
+/** The columns of a name, as a query may name thousands. */
+export function columnsNamed(columns: readonly Column[], name: string): readonly Column[] {
+  if (columns.length < 8) return columns.filter(column => sameName(column.name, name))
+  const known = byKey.get(columns) ?? Map.groupBy(columns, column => nameKey(column.name ?? ''))
+  byKey.set(columns, known)
+  return known.get(nameKey(name)) ?? []
+}
+
+const byKey = new WeakMap<readonly Column[], ReadonlyMap<string, Column[]>>()
+
+/** The value of a path such as `status`, `t.metadata` or `r.headers.host`; `null` if its first name is unknown. */
+export function pathValue(context: Context, node: Path, scope: Scope): Value | null {
+  for (let at: Scope | null = scope; at; at = at.outer) {
+    const found = referenceHere(context, node.parts, at)
+    if (!found) continue
+    const reference = found === 'open' ? openReference(context, node, at) : found
+    context.found.paths.set(node, reference)
+    checkVisible(context, node.parts, at, reference)
+    return fieldsOf(context, valueOfReference(reference), node.parts, reference.parts)
+  }
+  return null
+}
+
+/** Whether a name stands for something in this scope or, as its columns are not all known, may do so. */
+export function referenceHere(
+  context: Context,
+  path: Identifier[],
+  { aliases, variables, merged }: Scope,
+): Reference | 'open' | null {
+  const [first, second] = path as [Identifier, ...Identifier[]]
+  const alias = aliases?.get(nameKey(first.name))
+  if (alias) return { parts: 1, variable: null, column: alias }
+  const variable = variables.find(({ name }) => sameName(name, first.name))
+  if (variable) return inVariable(context, variable, second)
+  const own = merged.findLast(({ name }) => sameName(name, first.name))
+  if (own) return { parts: 1, variable: null, column: own }
+  const hits = variables.flatMap(variable =>
+    columnsNamed(variable.columns, first.name).map(column => ({ parts: 1, variable, column })),
+  )
+  if (hits.length > 1)
+    ambiguous(
+      context,
+      first,
+      hits.map(({ variable }) => variable),
+    )
+  return hits[0] ?? (variables.some(({ open }) => open !== null) ? 'open' : null)
+}
+
+function inVariable(context: Context, variable: RangeVariable, name: Identifier | undefined): Reference {
+  const { element, columns, open } = variable
+  if (element) return { parts: 1, variable, column: element }
+  if (!name) return { parts: 1, variable, column: null }
+  const [column, other] = columnsNamed(columns, name.name)
+  if (other) ambiguous(context, name, [])
+  if (column) return { parts: 2, variable, column }
+  if (open === null) {
+    const names = columns.flatMap(({ name }) => name ?? [])
+    unrecognized(context, name, `Name ${name.name} not found inside ${variable.name}`, () => names)
+  }
+  return { parts: 2, variable, column: unknownColumn(name, variable) }
+}
+
+/** It is a column of the first query around the place that has it; which, is known where one only may have it. */
+function openReference(context: Context, { parts: [first] }: Path, scope: Scope): Reference {
+  const open = scope.variables.filter(variable => variable.open !== null)
+  let outer = scope.outer
+  while (outer && !referenceHere(context, [first!], outer)) outer = outer.outer
+  const variable = open.length === 1 && !outer ? open[0]! : null
+  return { parts: 1, variable, column: unknownColumn(first!, variable) }
+}
+
+function unknownColumn({ name }: Identifier, variable: RangeVariable | null): Column {
+  const { node = null, element = null } = variable ?? {}
+  const from: Column['from'] = element
+    ? { kind: 'field', of: element }
+    : node?.kind === 'TableReference'
+      ? { kind: 'table', table: node }
+      : { kind: 'columns', columns: [] }
+  return { name, type: anything, from }
+}
+
+function valueOfReference({ variable, column }: Reference): Value {
+  if (column) return column
+  const { columns, open } = variable!
+  return { type: open === null ? recordOf([...columns]) : anything }
+}
+
+/** ORDER BY sees what SELECT DISTINCT selects, and fields of it. */
+function checkVisible(context: Context, path: Identifier[], { visible }: Scope, reference: Reference): void {
+  if (!visible) return
+  const { root, fields } = placeOf(reference, path)
+  const isSeen = visible.some(
+    seen => seen.root === root && seen.fields.every((name, at) => sameName(name, fields[at] ?? '')),
+  )
+  if (isSeen) return
+  const name = path.map(part => part.name).join('.')
+  context.fault(
+    path[0]!,
+    `${name} is not visible after SELECT DISTINCT: ORDER BY takes what is selected, by its name or number`,
+  )
+}
+
+/** The column, or the row of a table, that a path begins at, and the fields that lead on. */
+export function placeOf({ variable, column, parts }: Reference, path: Identifier[]): Place {
+  const fields = path.slice(parts).map(({ name }) => name)
+  return column ? placeOfColumn(column, fields) : { root: variable, fields }
+}
+
+export function placeOfColumn(column: Column, fields: string[] = []): Place {
+  const { from, name } = column
+  return from.kind === 'field' ? placeOfColumn(from.of, [name ?? '', ...fields]) : { root: column, fields }
+}
+
+/** The `fields` at the end of a path, of the value that the names before them stand for. */
+function fieldsOf(context: Context, value: Value, path: Identifier[], from: number): Value {
+  let of = value
+  for (let at = from; at < path.length; at++) {
+    const records = of.type?.kind === 'ARRAY' ? of.type.element : null
+    if (records?.kind === 'STRUCT') return fieldOfArray(context, records, path, path.slice(at))
+    of = fieldOf(context, of, path[at]!)
+  }
+  return of
+}
+
+/** One field of a STRUCT or JSON value. */
+export function fieldOf(context: Context, { type }: Value, field: Identifier): Value {
+  if (type?.kind === 'JSON') return valueOf('JSON')
+  if (isUnknown(type)) return { type: anything }
+  if (type?.kind !== 'STRUCT') return noField(context, type, field)
+  const found = type.fields.find(({ name }) => sameName(name, field.name))
+  if (found) return { type: found.type }
+  const names = type.fields.flatMap(({ name }) => name ?? [])
+  return unrecognized(context, field, `Field name ${field.name} does not exist`, () => names)
+}
+
+/** For a field of a value that has none. */
+export function noField(context: Context, type: Type | null, field: Identifier): Value {
+  const json = type?.kind === 'STRING' ? `: if it holds JSON, write JSON_VALUE(x, '$.${field.name}')` : ''
+  return context.fault(
+    field,
+    `Cannot access field ${field.name} on a value with type ${briefTypeName(type)}${json}`,
+  )
+}
+
+/** For a path whose first name is unknown. */
+export function unknownName(context: Context, scope: Scope, path: Identifier[]): Value {
+  const [first] = path as [Identifier]
+  const message = `Unrecognized name: ${first.name}`
+  if (scope.later?.has(nameKey(first.name)))
+    return context.fault(
+      first,
+      `${message}, a name of the SELECT list, which WHERE does not see: repeat its expression, or filter in a query around this one`,
+    )
+  if (!scope.outer && scope.variables.length === 0)
+    return context.fault(first, `${message}: the query has no FROM, so there are no columns`)
+  return context.fault(first, () => {
+    const names = namesIn(scope)
+    const way = nearestName(first.name, names) === null ? wayInside(scope, path) : null
+    return way ? `${message}, ${way}` : withNames(message, first.name, names)
+  })
+}
+
+function namesIn(scope: Scope): string[] {
+  const names: (string | null)[] = []
+  for (let at: Scope | null = scope; at; at = at.outer)
+    for (const { name, columns } of at.variables) names.push(name, ...columns.map(column => column.name))
+  return names.filter(name => name !== null)
+}
+
+function unrecognized(context: Context, node: Identifier, message: string, names: () => string[]): Value {
+  return context.fault(node, () => withNames(message, node.name, names()))
+}
+
+/** With the nearest name, or all of them if they are few. */
+function withNames(message: string, name: string, names: string[]): string {
+  const near = nearestName(name, names)
+  const all = [...new Set(names)]
+  const few = all.length > 0 && all.length <= 12 ? `; there are ${all.join(', ')}` : ''
+  return message + (near ? `; did you mean ${near}?` : few)
+}
+
+/** With the tables that have such a column, where each has a name. */
+function ambiguous(context: Context, { name, at }: Identifier, having: RangeVariable[]): void {
+  const full = having.map(variable => variable.name && `${variable.name}.${name}`)
+  const hint = full.length > 1 && full.every(Boolean) ? `: write ${[...new Set(full)].join(' or ')}` : ''
+  context.fault({ at }, `Column name ${name} is ambiguous${hint}`)
+}
+
+/** Where a name is that of a field, as `status_code` in `metadata`: the UNNESTs that lead to it. */
+function wayInside(scope: Scope, path: Identifier[]): string | null {
+  const starts = scope.variables
+    .flatMap(({ name, element, columns }) =>
+      columns.map(column => {
+        const names = element && name ? [name, column.name] : [column.name]
+        return { type: column.type, names: names.filter(name => name !== null) }
+      }),
+    )
+    .filter(({ names }) => names.length > 0)
+  for (let ways = starts; ways.length > 0;) {
+    const found = ways.find(({ names }) => sameName(names.at(-1)!, path[0]!.name))
+    if (found) {
+      const start = starts.find(({ names }) => names.every((name, at) => found.names[at] === name))!
+      const records = elementOf(start.type) ?? start.type
+      const fields = [...found.names.slice(start.names.length), ...path.slice(1).map(({ name }) => name)]
+      const { joins, found: field } = unnestsTo(start.names.join('.'), start.names.at(-1)!, records, fields)
+      return `a field inside ${start.names.join('.')}: add ${joins.join(' ')} to FROM, and write ${field}`
+    }
+    ways = ways.flatMap(({ type, names }) => {
+      const record = elementOf(type) ?? type
+      if (record?.kind !== 'STRUCT') return []
+      return record.fields.flatMap(field =>
+        field.name === null ? [] : [{ type: field.type, names: [...names, field.name] }],
+      )
+    })
+  }
+  return null
+}
+
+/** For fields of an array of structs, as every object in the logs is one: shows the UNNESTs that lead to them. */
+export function fieldOfArray(
+  context: Context,
+  records: Type,
+  path: Identifier[],
+  fields: Identifier[],
+): Value {
+  const names = path.map(({ name }) => name)
+  const array = names.slice(0, names.length - fields.length).join('.')
+  return context.fault(fields[0]!, () => {
+    const wanted = fields.map(({ name }) => name)
+    const { joins, found } = unnestsTo(array, names.at(-fields.length - 1)!, records, wanted)
+    return `${array} is an array of records: add ${joins.join(' ')} to FROM, and write ${found}`
+  })
+}
+
+/** The joins that lead from an array of records to fields inside, and the last field behind them. */
+function unnestsTo(
+  array: string,
+  last: string,
+  records: Type | null,
+  fields: string[],
+): { joins: string[]; found: string } {
+  const joins: string[] = []
+  const aliases = new Set<string>()
+  const unnest = (array: string, name: string) => {
+    const short = name[0]!.toLowerCase()
+    const alias = aliases.has(short) ? name : short
+    aliases.add(alias)
+    joins.push(`CROSS JOIN UNNEST(${array}) AS ${alias}`)
+    return alias
+  }
+  let found = unnest(array, last)
+  let type: Type | null = records
+  for (const [at, name] of fields.entries()) {
+    const inside: { name: string | null; type: Type }[] = type?.kind === 'STRUCT' ? type.fields : []
+    type = inside.find(field => sameName(field.name, name))?.type ?? null
+    found = `${found}.${name}`
+    if (type?.kind !== 'ARRAY' || at === fields.length - 1) continue
+    found = unnest(found, name)
+    type = type.element
+  }
+  return { joins, found }
+}
