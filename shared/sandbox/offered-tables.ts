@@ -9,8 +9,8 @@ import { nameKey, tablesOf } from '../sql/relations.ts'
 import type { AnyNode, CommonTable, Identifier, Query, TableReference } from '../sql/tree.ts'
 import type { Column } from '../sql/types.ts'
 import { descendants } from '../sql/walk.ts'
-import { columnsOfTables } from './written-out.ts'
-import type { Columns } from '../sql/resolve/resolution.ts'
+import { columnsOfTables, resolved } from './written-out.ts'
+import type { Columns, Resolution } from '../sql/resolve/resolution.ts'
 
 interface EndpointTable {
   /** In the endpoint's spelling. */
@@ -28,6 +28,7 @@ export interface EndpointTables {
   /** The references to real tables inside the WITH. */
   real: readonly TableReference[]
   query: Query
+  resolution: Resolution
 }
 
 /** By the endpoint's SQL, which they are a pure function of. */
@@ -161,7 +162,8 @@ function parseEndpoint(sql: string): Query {
 
 function readTables(query: Query): EndpointTables {
   const byKey = new Map<string, EndpointTable>()
-  const columns = columnsOfTables(query)
+  const resolution = resolved(query, new Map())
+  const columns = columnsOfTables(query, resolution)
   for (const cte of query.with?.ctes ?? []) {
     const names = [...descendants(cte)].flatMap(node =>
       node.kind === 'TableReference' ? node.path.slice(0, 1) : [],
@@ -171,5 +173,5 @@ function readTables(query: Query): EndpointTables {
     byKey.set(key, { name: cte.name.name, cte, columns: columns.get(key)!, reads })
   }
   const real = tablesOf(query).filter(({ at }) => at < query.body.at)
-  return { recursive: query.with?.recursive ?? false, byKey, real, query }
+  return { recursive: query.with?.recursive ?? false, byKey, real, query, resolution }
 }

@@ -12,7 +12,7 @@ import { print } from '../sql/printer.ts'
 import { tablesOf } from '../sql/relations.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
 import { descendants, parameterNames } from '../sql/walk.ts'
-import { expandStars, resolveCaller, starOfTable, unnestPaths } from './written-out.ts'
+import { expandStars, resolved, starOfTable, unnestPaths } from './written-out.ts'
 import type { Columns } from '../sql/resolve/resolution.ts'
 import { check, ofClickHouse, Violation } from './caller-rules.ts'
 import { apart, compose, type EndpointTables, tablesOfEndpoint } from './offered-tables.ts'
@@ -117,7 +117,7 @@ function checkCaller(
   { columns, parameters }: Pick<Endpoint, 'parameters'> & { columns: ReadonlyMap<string, Columns> },
 ): Set<string> {
   try {
-    const resolution = resolveCaller(query, columns)
+    const resolution = resolved(query, columns)
     unnestPaths(resolution)
     const used = check(query, { tables: tables.byKey, parameters: new Set(Object.keys(parameters)) })
     expandStars(query, resolution)

@@ -16,10 +16,10 @@ import { descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
 
 /**
- * What the names of a caller's query stand for. Faults are not for the sandbox to find: the engine tells of them.
+ * What the names of a query stand for. Faults are not for the sandbox to find: the engine tells of them.
  * @param tables the columns of the tables that the query may read, by key
  */
-export function resolveCaller(
+export function resolved(
   query: ast.Query,
   tables: ReadonlyMap<string, Columns>,
   parameters: ReadonlyMap<string, SqlType> = new Map(),
@@ -28,8 +28,7 @@ export function resolveCaller(
 }
 
 /** The columns of the common tables of an endpoint's query. */
-export function columnsOfTables(query: ast.Query): Map<string, Columns> {
-  const { rows } = resolveCaller(query, new Map())
+export function columnsOfTables(query: ast.Query, { rows }: Resolution): Map<string, Columns> {
   const ctes = query.with?.ctes ?? []
   return new Map(ctes.map(cte => [nameKey(cte.name.name), columnsOf(rows.get(cte.query)!)]))
 }

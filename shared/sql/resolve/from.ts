@@ -14,7 +14,14 @@ import {
   type Rows,
   type Scope,
 } from './resolution.ts'
-import { columnsNamed, elementVariable, referenceHere, type Source, withSource } from './scope.ts'
+import {
+  columnsNamed,
+  elementVariable,
+  referenceHere,
+  type Source,
+  unknownColumn,
+  withSource,
+} from './scope.ts'
 import { pivot, unpivot } from './turned.ts'
 import { anything, elementOf, firm, typeName, type Value } from './types.ts'
 
@@ -207,13 +214,7 @@ function columnOf(context: Context, name: ast.Identifier, { variables, merged }:
   const column = hits[0] ?? element
   if (hits.length > 1) context.fault(name, `Column name ${name.name} is ambiguous`)
   if (column) return column
-  if (!variables.some(({ open }) => open !== null))
-    context.fault(name, `Column ${name.name} in USING is not on both sides of the join`)
-  const [open] = variables.filter(({ open }) => open !== null)
-  return { name: name.name, type: anything, from: originOf(open) }
-}
-
-function originOf(variable: RangeVariable | undefined): Column['from'] {
-  const table = variable?.node?.kind === 'TableReference' ? variable.node : null
-  return table ? { kind: 'table', table } : { kind: 'columns', columns: [] }
+  const open = variables.filter(({ open }) => open !== null)
+  if (open.length === 0) context.fault(name, `Column ${name.name} in USING is not on both sides of the join`)
+  return unknownColumn(context, name, open.length === 1 ? open[0]! : null)
 }

@@ -95,26 +95,36 @@ function inVariable(context: Context, variable: RangeVariable, name: Identifier 
     const names = columns.flatMap(({ name }) => name ?? [])
     unrecognized(context, name, `Name ${name.name} not found inside ${variable.name}`, () => names)
   }
-  return { parts: 2, variable, column: unknownColumn(name, variable) }
+  return { parts: 2, variable, column: unknownColumn(context, name, variable) }
 }
 
-/** It is a column of the first query around the place that has it; which, is known where one only may have it. */
+/** One of the columns that the queries around the place may have. */
 function openReference(context: Context, { parts: [first] }: Path, scope: Scope): Reference {
-  const open = scope.variables.filter(variable => variable.open !== null)
-  let outer = scope.outer
-  while (outer && !referenceHere(context, [first!], outer)) outer = outer.outer
-  const variable = open.length === 1 && !outer ? open[0]! : null
-  return { parts: 1, variable, column: unknownColumn(first!, variable) }
+  const among: { variable: RangeVariable | null; column: Column }[] = []
+  for (let at: Scope | null = scope; at; at = at.outer) {
+    const found = referenceHere(context, [first!], at)
+    const open = found === 'open' ? at.variables.filter(variable => variable.open !== null) : []
+    among.push(...open.map(variable => ({ variable, column: unknownColumn(context, first!, variable) })))
+    if (found === null || found === 'open') continue
+    among.push({ variable: found.variable, column: found.column ?? unknownColumn(context, first!, null) })
+    break
+  }
+  if (among.length === 1) return { parts: 1, ...among[0]! }
+  const from = { kind: 'columns' as const, columns: among.map(({ column }) => column) }
+  return { parts: 1, variable: null, column: { name: first!.name, type: anything, from } }
 }
 
-function unknownColumn({ name }: Identifier, variable: RangeVariable | null): Column {
+/** A column that only the engine knows. */
+export function unknownColumn(
+  context: Context,
+  { name }: Identifier,
+  variable: RangeVariable | null,
+): Column {
   const { node = null, element = null } = variable ?? {}
-  const from: Column['from'] = element
-    ? { kind: 'field', of: element }
-    : node?.kind === 'TableReference'
-      ? { kind: 'table', table: node }
-      : { kind: 'columns', columns: [] }
-  return { name, type: anything, from }
+  const isTable = node?.kind === 'TableReference' && context.found.tables.get(node) === 'real'
+  if (element) return { name, type: anything, from: { kind: 'field', of: element } }
+  if (isTable) return { name, type: anything, from: { kind: 'table', table: node } }
+  return { name, type: anything, from: { kind: 'columns', columns: [] } }
 }
 
 function valueOfReference({ variable, column }: Reference): Value {
