@@ -270,6 +270,37 @@ test('quantiles of a column that the engine calls a time are times, a column wit
   expect([problem, Object.fromEntries(names)]).toEqual([null, { f0_: 'number', f2_: 'number' }])
 })
 
+const typed = {
+  ...endpoint,
+  sql: `WITH seen AS (SELECT 'a' AS id, 'b' AS path, CURRENT_TIMESTAMP() AS timestamp, CURRENT_TIMESTAMP() AS ended, [200, 500] AS codes, ['a'] AS words,
+    [STRUCT('x' AS word)] AS metadata, 5 AS ms, 7 AS bytes, '5' AS note, CURRENT_DATE() AS password) SELECT id FROM seen`,
+}
+
+test.each([
+  ['COALESCE(id, path)', null],
+  ['IF(ms > 5, bytes, ms)', null],
+  ['codes[OFFSET(0)]', null],
+  ['(SELECT MAX(c) FROM UNNEST(codes) AS c)', null],
+  ["FORMAT('%t', timestamp)", null],
+  ['ended - timestamp', null],
+  ["CONCAT('at ', FORMAT_TIMESTAMP('%H', timestamp), DATE(ended))", null],
+  ['CAST(ms AS FLOAT64)', null],
+  ['metadata[OFFSET(0)].word', null],
+  ['words[OFFSET(0)]', 'an element by itself'],
+  ['(SELECT MAX(w) FROM UNNEST(words) AS w)', 'an element by itself'],
+  ['metadata[OFFSET(0)]', 'an element by itself'],
+  ['CONCAT(id, path)', 'one column'],
+  ["FORMAT('%t %s', timestamp, id)", 'values that the query computes'],
+  ['TIMESTAMP_SECONDS(ms)', 'another text or number'],
+  ['IF(TRUE, timestamp, TIMESTAMP_SECONDS(bytes))', 'another text or number'],
+  ["FORMAT('%t', password)", 'another text or number'],
+  ['ms - bytes', 'one column'],
+  ['UNIX_MICROS(timestamp) = bytes', 'values that the query computes'],
+])('the types of columns are known of %s: %s', (sql, problem) => {
+  const { message = null } = judged(`SELECT ${sql} AS x FROM seen`, typed).problem ?? {}
+  expect(message).toEqual(problem && expect.stringContaining(problem))
+})
+
 test('a number that was a text is shown as a sum only', () => {
   const sql =
     'WITH w AS (SELECT id, SAFE_CAST(note AS INT64) AS n FROM seen) ' +

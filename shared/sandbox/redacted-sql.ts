@@ -9,6 +9,7 @@ import { inReadingOrder, nameKey, readsItself } from '../sql/relations.ts'
 import type * as ast from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
+import { resolved } from './written-out.ts'
 import {
   aggregates,
   comparisons,
@@ -41,6 +42,7 @@ import {
   isOfLists,
   isPersonalValue,
   isStored,
+  isTime,
   listed,
   made,
   numberOf,
@@ -52,11 +54,13 @@ import {
   stored,
   storedRow,
   time,
+  typed,
   union,
   type Value,
   varied,
 } from './redacted-values.ts'
-import type { Columns, Unknown } from '../sql/resolve/resolution.ts'
+import type { Columns, Resolution, Unknown } from '../sql/resolve/resolution.ts'
+import { elementOf, type Type } from '../sql/resolve/types.ts'
 
 export interface StoredText {
   /** The first part of the query that changes a text or its name beyond what redaction follows; `null` = none. */
@@ -73,7 +77,7 @@ export function storedTextIn(
   query: ast.Query,
   columns: ReadonlyMap<string, Columns> = new Map(),
 ): StoredText {
-  return new Judge(columns).answer(query)
+  return new Judge(columns, resolved(query, columns)).answer(query)
 }
 
 /** Of a value's names the strongest: a secret stays one. */
@@ -84,8 +88,10 @@ class Judge {
   private tables: ReadonlyMap<string, Row>
   private scope: Scope | null = null
   private sources = 0
+  private readonly resolution: Resolution
 
-  constructor(columns: ReadonlyMap<string, Columns>) {
+  constructor(columns: ReadonlyMap<string, Columns>, resolution: Resolution) {
+    this.resolution = resolution
     this.tables = new Map(
       [...columns].map(([key, known]): [string, Row] => [key, 'unknown' in known ? storedRow : rowOf(known)]),
     )
@@ -294,16 +300,18 @@ class Judge {
     const array = this.use(this.inside(left, () => this.value(from.array)))
     if (array.holds === 'made' && !isShort(from.array)) this.refuse(`this array ${says.rows}`, from.array)
     const { alias, offset } = from
-    const element = { ...varied(this.element(array, from)), asks: 1 }
+    const element = { ...varied(this.element(array, from.array)), asks: 1 }
     return [this.source(alias?.name, element), ...(offset ? [this.source(offset.name, made)] : [])]
   }
 
-  /** What stood before an element in a stored list may say what it is. */
-  private element(array: Value, { at }: { at: number }): Value {
+  /** What stood before an element in a stored list may say what it is, if it is a text. */
+  private element(array: Value, node: ast.Expression): Value {
     if (!isStored(array)) return array
-    if (array.list) return { ...array, list: false, origin: undefined }
-    const problem = array.problem ?? new Violation(says.element, at)
-    return { ...array, origin: undefined, problem, opens: !array.problem }
+    const element = typed({ ...array, origin: undefined, type: undefined }, elementOf(this.typeOf(node)))
+    if (array.list) return { ...element, list: false }
+    if (isNoText(element.type) && !array.problem) return element
+    const problem = array.problem ?? new Violation(says.element, node.at)
+    return { ...element, problem, opens: !array.problem }
   }
 
   private join(node: ast.Join, left: readonly Source[]): Source[] {
@@ -333,7 +341,15 @@ class Judge {
     return children(node).map(child => this.value(child))
   }
 
+  private typeOf(node: ast.AnyNode): Type | null {
+    return this.resolution.values.get(node as ast.Expression)?.type ?? null
+  }
+
   private value(node: ast.AnyNode): Value {
+    return typed(this.untyped(node), this.typeOf(node))
+  }
+
+  private untyped(node: ast.AnyNode): Value {
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- what is read with its query; any new kind is a function
     switch (node.kind) {
       case 'Literal':
@@ -356,7 +372,7 @@ class Judge {
       case 'InQuery':
         return this.valueOfQuery(node.query)
       case 'InUnnest':
-        return isShort(node.array) ? listed : this.element(this.value(node.array), node)
+        return isShort(node.array) ? listed : this.element(this.value(node.array), node.array)
       case 'InList':
         return either(this.values(node))
       case 'ArraySubquery':
@@ -471,7 +487,8 @@ class Judge {
     if (!value.list && numbers.has(type)) {
       if (isPersonalValue(value) && !node.safe)
         this.refuse('this is redacted by its name: write SAFE_CAST', node)
-      return numberOf(value, value.holds === 'number' ? {} : { ofText: true })
+      const isNumber = value.holds === 'number' || numbers.has(value.type ?? '')
+      return numberOf(value, isNumber ? {} : { ofText: true })
     }
     if (value.holds === 'stored' && type === 'STRING') return { ...value, scalar: true, opens: false }
     if (value.holds === 'stored' && times.has(type)) {
@@ -487,7 +504,8 @@ class Judge {
     if (isStored(value) && mode === null && at.kind === 'Literal' && at.literal === 'STRING')
       return part(value, at.value)
     if (!isStored(value) || !isConstant(index)) return this.changed('a place in a list', [value, index], node)
-    if (value.list || mode?.startsWith('SAFE_')) return this.element(value, node)
+    const isList = value.list || value.type === 'ARRAY' || mode?.startsWith('SAFE_')
+    if (isList) return this.element(value, node.of)
     return { ...value, problem: new Violation(says.place, node.at), opens: false }
   }
 
@@ -682,14 +700,15 @@ class Judge {
     if (value.mixed || value.list || (value.sum && value.several) || !others.every(isConstant))
       this.refuse(`${name} ${says.sums}`, node)
     const list = name === 'APPROX_QUANTILES'
-    if (value.isTime && (list || name === 'PERCENTILE_DISC')) return { ...time, scalar: !list }
+    if (isTime(value) && (list || name === 'PERCENTILE_DISC')) return { ...time, scalar: !list }
     return numberOf(value, { sum: true, list, ofText: false, origin: undefined })
   }
 
   // ---- refusals
 
-  /** What a function makes: of what is stored, it may be compared with constants. */
-  private changed(what: string, given: Value[], node: ast.AnyNode): Value {
+  /** What a function makes: of what is stored, it may be compared with constants. A time is what it is in any form. */
+  private changed(what: string, taken: Value[], node: ast.AnyNode): Value {
+    const given = taken.map(value => (isTime(value) ? { ...time, asks: 1 } : value))
     const held = given.filter(isStored)
     if (held.length === 0) return { ...this.put(given, node), scalar: false }
     const remedy = remedies.find(([names]) => names.test(what))![1]
@@ -705,6 +724,11 @@ class Judge {
       held.find(value => value.problem && !value.opens)?.problem ?? new Violation(changes, node.at)
     return { ...union(held), kinds: new Set(), name: null, list: false, problem, opens: false }
   }
+}
+
+/** Of a type whose values are no words. */
+function isNoText(type: string | undefined): boolean {
+  return type !== undefined && (numbers.has(type) || times.has(type))
 }
 
 const nullValue: Value = { ...constant, literal: 'NULL' }
@@ -726,7 +750,7 @@ function partsOf({ columns, rest }: Row): Value[] {
 }
 
 function rowOf(columns: Exclude<Columns, Unknown>): Row {
-  return { columns: columns.map(({ name, type }) => ({ name, value: stored(name, type?.kind) })), rest: null }
+  return { columns: columns.map(({ name }) => ({ name, value: stored(name) })), rest: null }
 }
 
 /** The columns of a set operation, with what both queries have in each. */

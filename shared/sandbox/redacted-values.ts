@@ -1,8 +1,8 @@
 /** What the values of a caller's query hold of stored data, as `redacted-sql.ts` judges them. */
 import { describes, isPersonal, kindOf, type NameKind } from '../redact/names.ts'
 import { nameKey } from '../sql/relations.ts'
+import type { Type } from '../sql/resolve/types.ts'
 import type { Violation } from './caller-rules.ts'
-import { times } from './redacted-functions.ts'
 
 /**
  * `constant`: literals, parameters, and what is computed of those alone. `listed`: one of several constants, by row. `chosen`: a
@@ -21,8 +21,8 @@ export interface Value {
   origin?: string | undefined
   /** Of what is not stored: how many counts, ranks, rows of lists and choices are put together in it. */
   asks?: number | undefined
-  /** A column whose type is a time's. */
-  isTime?: boolean
+  /** The kind of its type, where that is known. */
+  type?: Type['kind'] | undefined
   /** No record, no list. */
   scalar?: boolean
   /** A constant, but NULL and 0, may stand in its place. */
@@ -92,10 +92,22 @@ export function isPersonalValue({ kinds }: Value): boolean {
   return [...kinds].some(isPersonal)
 }
 
-/** @param type of the engine, where it said one */
-export function stored(name: string, type = ''): Value {
-  const isTime = times.has(type) && type !== 'BOOL'
-  return { holds: 'stored', kinds: new Set([kindOf(name)]), name: nameKey(name), isTime }
+export function stored(name: string): Value {
+  return { holds: 'stored', kinds: new Set([kindOf(name)]), name: nameKey(name) }
+}
+
+/** A stored value of a known type: a scalar is no record and no list. */
+export function typed(value: Value, type: Type | null): Value {
+  if (!isStored(value) || !type) return value
+  if (type.kind === 'UNKNOWN') return { ...value, type: undefined, scalar: value.scalar || type.scalar }
+  const isScalar = type.kind !== 'ARRAY' && type.kind !== 'STRUCT' && type.kind !== 'JSON'
+  return { ...value, type: type.kind, scalar: value.scalar || isScalar }
+}
+
+/** Whether it is a time as it is stored, under no name that redacts it. */
+export function isTime(value: Value): boolean {
+  const { holds, type = '', problem } = value
+  return holds === 'stored' && /^(?:DATE|TIME)/.test(type) && !problem && !isPersonalValue(value)
 }
 
 /** What is computed of a stored number. */
@@ -129,7 +141,7 @@ export function union(values: readonly Value[]): Value {
     origin: origins.size > 1 ? undefined : held[0]?.origin,
     several: origins.size > 1 || held.some(({ several }) => several),
     asks: Math.max(...values.map(({ asks }) => asks ?? 0)),
-    isTime: values.every(({ isTime }) => isTime),
+    type: values.every(({ type }) => type === first?.type) ? first?.type : undefined,
     scalar: values.every(({ scalar }) => scalar),
     literal: values.every(({ literal }) => literal === first?.literal) ? first?.literal : undefined,
     mixed: some('mixed'),
