@@ -41,7 +41,7 @@ describe('an address', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startService({ tables: {} })
-  }, 30_000)
+  })
   afterAll(() => service.stop())
 
   const served = paths.filter(([, { handler }]) => handler !== 'page' && handler !== 'file')

@@ -43,7 +43,7 @@ beforeAll(async () => {
   const patch = `import { patchFramework } from ${framework}
     patchFramework({ log: () => {}, host: '127.0.0.1', drainMs: 0, interrupt: () => {}, close: async () => {} })`
   ;[unpatched, patched] = await Promise.all([start(''), start(patch)])
-}, 30_000)
+})
 
 afterAll(() => {
   for (const { child } of [unpatched, patched]) child.kill('SIGKILL')

@@ -105,29 +105,24 @@ describe('a signal to stop', () => {
       expect((await ended)[0]).toBe(0)
       expect(slow.output()).toContain('closed')
     },
-    15_000,
   )
 
   test.each([
     ['nothing', ''],
     ['half a head', 'GET / HTTP/1.1\r\nHost: a'],
-  ])(
-    'does not wait for a connection that has sent %s',
-    async (_, sent) => {
-      const slow = await start(500)
-      const ended = once(slow.child, 'exit')
-      const { hostname, port } = new URL(slow.url)
-      const socket = connect(Number(port), hostname).on('error', () => {})
-      await once(socket, 'connect')
-      socket.write(sent)
-      await sleep(50)
-      const answers = await answersAtSignal(slow, 'SIGTERM', 1)
-      expect(answers).toEqual([{ status: 200, body: 'done' }])
-      expect(await ended).toEqual([0, null]) // at the end of the time it is SIGKILL
-      socket.destroy()
-    },
-    15_000,
-  )
+  ])('does not wait for a connection that has sent %s', async (_, sent) => {
+    const slow = await start(500)
+    const ended = once(slow.child, 'exit')
+    const { hostname, port } = new URL(slow.url)
+    const socket = connect(Number(port), hostname).on('error', () => {})
+    await once(socket, 'connect')
+    socket.write(sent)
+    await sleep(50)
+    const answers = await answersAtSignal(slow, 'SIGTERM', 1)
+    expect(answers).toEqual([{ status: 200, body: 'done' }])
+    expect(await ended).toEqual([0, null]) // at the end of the time it is SIGKILL
+    socket.destroy()
+  })
 
   test('tells busy connections in an answer that they end, and loses none of their requests', async () => {
     const busy = await start(20)
@@ -146,7 +141,7 @@ describe('a signal to stop', () => {
     busy.child.kill('SIGTERM')
     expect(await Promise.all(connections)).toEqual(connections.map(() => 200))
     expect(await ended).toEqual([0, null])
-  }, 15_000)
+  })
 
   test('sends the whole of an answer that its reader takes slowly', async () => {
     const bytes = 20_000_000
@@ -166,7 +161,7 @@ describe('a signal to stop', () => {
     await once(socket, 'close')
     expect(read).toBeGreaterThan(bytes)
     expect(await ended).toEqual([0, null])
-  }, 15_000)
+  })
 
   test('answers a request that hangs, and does not wait for it for ever', async () => {
     const slow = await start(60_000)
@@ -174,7 +169,7 @@ describe('a signal to stop', () => {
     const answers = await answersAtSignal(slow, 'SIGTERM', 3)
     expect(answers.map(answer => answer?.status)).toEqual([503, 503, 503])
     expect((await ended)[0]).toBe(0)
-  }, 15_000)
+  })
 
   test('ends in time, though a thread is busy that nothing interrupts', async () => {
     server = await startFunction('busy', { source: busyFunction() })
@@ -186,7 +181,7 @@ describe('a signal to stop', () => {
     expect(await answer).toBe(503)
     expect(await ended).toEqual([null, 'SIGKILL'])
     expect(output()).toMatch(/^line 503$/m)
-  }, 15_000)
+  })
 
   test('interrupts a query of hours in time for its callers’ answers, and ends well', async () => {
     const env = { DATA_DIR: folder, DRAIN_MS: '2500', EXPLORER_DIR: 'off' }
@@ -215,11 +210,11 @@ describe('a signal to stop', () => {
     )
     expect((await ended)[0]).toBe(0)
     expect(output()).toContain('"message":"interrupting"')
-  }, 20_000)
+  })
 
   test('ends the requests in flight by the framework alone; if it no longer does, shutdown.ts can go', async () => {
     const slow = await start(500, { patched: false })
     const answers = await answersAtSignal(slow, 'SIGTERM', 5, false)
     expect(answers.filter(answer => answer?.body === 'done')).toEqual([])
-  }, 15_000)
+  })
 })

@@ -103,5 +103,4 @@ test.each(['2026-07-28', '2025-11-25'])(
     })
     expect(results).toEqual(applicable.map(scenario => [scenario, []]))
   },
-  60_000,
 )

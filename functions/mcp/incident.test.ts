@@ -101,6 +101,5 @@ describe('an incident in the sample logs', () => {
         await service.stop()
       }
     },
-    60_000,
   )
 })

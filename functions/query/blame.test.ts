@@ -27,7 +27,7 @@ beforeAll(async () => {
   cpSync('infra/tables', tablesFolder, { recursive: true })
   const env = { FROZEN_NOW: '2026-03-10T12:30:00Z', REMEMBER_MS: '1', TABLES_DIR: tablesFolder }
   service = await startService({ tables: { [table]: rows }, queries, env, bundle: null })
-}, 30_000)
+})
 
 afterAll(async () => {
   await service.stop()

@@ -15,7 +15,7 @@ let calls = 0
 beforeAll(async () => {
   const rows = [edgeRow('a', now, project, '/rest/v1/items'), edgeRow('b', now, project, '/auth/v1/token')]
   service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env: { FROZEN_NOW: now } })
-}, 30_000)
+})
 
 afterAll(() => service.stop())
 

@@ -451,7 +451,7 @@ beforeAll(async () => {
     env: { FROZEN_NOW: now },
   })
   pinnedKey = await service.issue({ pins: { project } })
-}, 120_000)
+})
 
 afterAll(async () => {
   await service.stop()

@@ -13,7 +13,7 @@ let gzipped = 0
 beforeAll(async () => {
   gzipped = await buildExplorer(folder)
   service = await startService({ tables: {}, env: { EXPLORER_DIR: folder } })
-}, 30_000)
+})
 
 afterAll(async () => {
   await service.stop()

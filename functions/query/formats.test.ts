@@ -38,7 +38,7 @@ parameters: {properties: {}}
 `,
   )
   service = await startService({ tables: {}, queries: folder })
-}, 30_000)
+})
 
 afterAll(async () => {
   await service.stop()

@@ -17,7 +17,7 @@ beforeAll(async () => {
     ages.map(age => edgeRow(`${ref} ${age}`, at(age), ref, '/rest/v1/a')),
   )
   service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env: { FROZEN_NOW: now } })
-}, 30_000)
+})
 
 afterAll(() => service.stop())
 

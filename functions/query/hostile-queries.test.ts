@@ -9,7 +9,7 @@ let service: HostileService
 
 beforeAll(async () => {
   service = await startHostileService(5)
-}, 30_000)
+})
 
 afterAll(() => service.stop())
 
@@ -23,7 +23,7 @@ test('50 random queries get an answer or a refusal', async () => {
     expect(isFault(outcome, service.limitMs) ? outcome : null).toBeNull()
   }
   expect([...codes]).toEqual(expect.arrayContaining(['answered', 'invalid_query']))
-}, 60_000)
+})
 
 /** Of the list, those that are refused by their text. */
 const refused: [name: string, detail: string][] = [

@@ -23,7 +23,7 @@ beforeAll(async () => {
     limits = given
     return run(statement, given)
   }
-}, 30_000)
+})
 
 afterAll(async () => {
   await service.stop()

@@ -52,7 +52,7 @@ beforeAll(async () => {
   const rows = [edgeRow('a', new Date().toISOString(), project, '/rest/v1/items')]
   service = await startService({ tables: { 'cloudflare.logs.prod': rows }, queries: folder })
   document = (await (await service.fetch('/openapi.json')).json()) as OpenApi
-}, 30_000)
+})
 
 afterAll(async () => {
   await service.stop()

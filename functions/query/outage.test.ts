@@ -19,7 +19,7 @@ beforeAll(async () => {
     env: { FROZEN_NOW: now, REMEMBER_MS: '1' },
     bundle: null,
   })
-}, 30_000)
+})
 
 afterAll(() => service.stop())
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
     queries,
     env: { FROZEN_NOW: now },
   })
-}, 60_000)
+})
 
 afterAll(async () => {
   await service.stop()

@@ -200,7 +200,7 @@ cache: {seconds: 60}
 `,
     )
     service = await startService({ tables: {}, queries: folder })
-  }, 30_000)
+  })
 
   afterAll(async () => {
     await service.stop()

@@ -38,7 +38,7 @@ beforeAll(async () => {
     queries: folder,
     env: { CORS_ORIGIN: 'https://console.example.com' },
   })
-}, 30_000)
+})
 
 afterAll(async () => {
   await service.stop()

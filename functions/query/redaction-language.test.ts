@@ -6,7 +6,7 @@ import { planted, startPlanted } from '../testing/planted.ts'
 import { readingQueries, redactedQueries } from '../testing/redacted-queries.ts'
 
 let service: Awaited<ReturnType<typeof startPlanted>>
-beforeAll(async () => void (service = await startPlanted()), 30_000)
+beforeAll(async () => void (service = await startPlanted()))
 afterAll(() => service.stop())
 
 const attacks = `

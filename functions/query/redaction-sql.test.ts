@@ -42,7 +42,7 @@ beforeAll(async () => {
   })
   service = await startService({ tables: {}, queries: folder })
   keys = { redacted: await service.issue({ redacted: true }), plain: await service.issue({}) }
-}, 30_000)
+})
 
 afterAll(async () => {
   await service.stop()

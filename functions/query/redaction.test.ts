@@ -37,7 +37,7 @@ beforeAll(async () => {
   define('clear', '05', false, 'true')
   service = await startService({ tables: {}, queries: folder })
   plain = await service.issue({})
-}, 30_000)
+})
 
 afterAll(async () => {
   await service.stop()

@@ -15,7 +15,7 @@ beforeAll(async () => {
   // The roll-up that is broken here is DuckDB's; shared/engines/bigquery/rollups.test.ts breaks BigQuery's.
   const tables = { [table]: [edgeRow('a', before, project, '/rest/v1/items')] }
   service = await startService({ tables, bundle: null })
-}, 60_000)
+})
 afterAll(() => service.stop())
 
 const counted = async (response: Response) => {
@@ -45,8 +45,8 @@ test('comes from the log table where one of its roll-ups cannot be read, and the
   const response = await service.fetch(usage.replace(project, encodeURIComponent(`^https://${project}\\.`)))
   write.mockRestore()
   expect(response.status).toBe(200)
-  expect(Date.now() - Date.parse(response.headers.get('Last-Modified')!)).toBeLessThan(20_000)
-  expect(Number(response.headers.get('Age'))).toBeLessThan(20)
+  expect(Date.now() - Date.parse(response.headers.get('Last-Modified')!)).toBeLessThan(120_000)
+  expect(Number(response.headers.get('Age'))).toBeLessThan(120)
   const lines = written.filter(line => line.includes('a roll-up could not be read'))
   expect(lines.map(line => JSON.parse(line) as object)).toEqual([
     expect.objectContaining({ severity: 'WARNING', endpoint: 'usage.api-counts', reason: 'no_rollup' }),

@@ -19,7 +19,7 @@ beforeAll(async () => {
     edgeRow('other', now, 'zyxwvutsrqponmlkjihg', '/rest/v1/other'),
   ]
   service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env: { FROZEN_NOW: now } })
-}, 30_000)
+})
 
 afterAll(() => service.stop())
 

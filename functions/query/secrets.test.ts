@@ -41,7 +41,7 @@ beforeAll(async () => {
   await sleep(100)
   server.child.kill('SIGTERM')
   await once(server.child, 'exit')
-}, 60_000)
+})
 
 afterAll(() => {
   server.child.kill()

@@ -24,7 +24,7 @@ const command = async (make: typeof restoreCommand | typeof compareCommand, ...a
 
 beforeAll(async () => {
   it = await startReading('duckdb', files('first'))
-}, 60_000)
+})
 afterAll(() => it.stop())
 beforeEach(() => it.apply(files('first')))
 
@@ -152,7 +152,7 @@ describe('where the engine fails for what is read', () => {
 
 test('200 calls while versions of what is read are restored are each of a version in force', async () => {
   expect(await callsDuringRestores(it, { calls: 200, restoreEvery: 25 })).toBeGreaterThan(1)
-}, 60_000)
+})
 
 describe('an operator', () => {
   test('cannot restore a version that those who read it do not fit, nor one that would make a circle', async () => {

@@ -66,7 +66,7 @@ describe.each(['duckdb', 'bigquery'] as const)('an endpoint that reads another, 
   let it: Reading
   beforeAll(async () => {
     it = await startReading(engine, files)
-  }, 120_000)
+  })
   afterAll(() => it.stop())
   const asked = (name: string, project = 'a', init = {}) => it.call(`${name}?project=${project}`, init)
   const fresh = { headers: { 'Cache-Control': 'no-cache' } }

@@ -28,6 +28,7 @@ export function describeInChromium(
     beforeAll(async () => {
       browser = await launch(chromiumPath!)
       tab.context = await browser.newContext({ viewport: window })
+      tab.context.setDefaultTimeout(100_000) // below Jest's, so that the error says what it waited for
       await tab.context.grantPermissions(['clipboard-read', 'clipboard-write'])
       tab.context.on('weberror', error => tab.wrong.push(error.error().message))
       tab.context.on('console', message => {
@@ -35,7 +36,7 @@ export function describeInChromium(
         if (message.type() === 'error' && !refused) tab.wrong.push(message.text())
       })
       tab.page = await tab.context.newPage()
-    }, 60_000)
+    })
     afterAll(() => browser.close())
 
     beforeEach(() => void tab.wrong.splice(0))

@@ -89,7 +89,7 @@ beforeAll(async () => {
   const tables = { 'cloudflare.logs.prod': rows }
   service = await startService({ tables, env: { FROZEN_NOW: now } })
   usage = (await service.services.endpoints.find('usage.api-counts'))!
-}, 120_000)
+})
 
 afterAll(() => service.stop())
 

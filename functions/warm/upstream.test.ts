@@ -21,7 +21,7 @@ beforeAll(async () => {
       sql: `SELECT COUNT(*) AS n FROM \`${table}\` AS t WHERE t.project = @project`,
     },
   })
-}, 60_000)
+})
 afterAll(() => it.stop())
 
 test('one call of the warmer refreshes what is read, then those that read it', async () => {
@@ -57,4 +57,4 @@ test('one call of the warmer refreshes what is read, then those that read it', a
     [{ n: 30 }],
     expect.stringMatching(/^lqe; hit/),
   ])
-}, 30_000)
+})

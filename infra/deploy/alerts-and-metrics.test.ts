@@ -109,7 +109,7 @@ describe('the metrics', () => {
         entryOf(lineOf(severity, message, details), 'query'),
       ),
     )
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await service.stop()

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const starting = missingEmulator() === null ? useEmulator() : null // beside the build, for the suite below
   await buildFunctions(dist)
   await starting
-}, 60_000)
+})
 afterAll(() => rmSync(folder, { recursive: true }))
 
 test('a new process takes the code cache of the build', () => {
@@ -98,7 +98,7 @@ describeEmulator('the trimmed bundle', () => {
       'cloudflare.logs.prod': [edgeRow('one', '2026-03-10T12:00:00Z', project, '/rest/v1/items')],
     }
     service = await startService({ tables, env: { FROZEN_NOW: '2026-03-10T12:30:30.000Z' }, bundle: dist })
-  }, 60_000)
+  })
   afterAll(() => service.stop())
 
   test('an answer is made, stored, and found by another process', async () => {

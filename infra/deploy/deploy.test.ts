@@ -194,7 +194,7 @@ describe('set-up', () => {
       'builds of pushes': 1,
       'expiry and backups': 15,
     })
-  }, 60_000)
+  })
 })
 
 describe('a dry run', () => {

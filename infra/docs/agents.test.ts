@@ -25,7 +25,7 @@ beforeAll(async () => {
   service = await startService({ tables, queries })
   // As `key create --for agent` makes it.
   agentKey = await service.issue({ endpoints: ['logs'], pins: { project }, redacted: true })
-}, 60_000)
+})
 
 afterAll(async () => {
   await service.stop()

@@ -22,7 +22,7 @@ let service: TestService
 beforeAll(async () => {
   const rows = [edgeRow('a', new Date(Date.now() - 2_000).toISOString(), project, '/rest/v1/items')]
   service = await startService({ tables: { 'cloudflare.logs.prod': rows } })
-}, 30_000)
+})
 
 afterAll(async () => {
   await service.stop()
@@ -271,7 +271,7 @@ test('a typed client has the endpoints that its key may call, and no others', as
   const { err } = await lqeTypes('--key', service.key)
   expect(err).toContain('There is no such key. Its id is the part between lqe_ and the next _')
   expect(err).not.toContain(service.key.slice(-20))
-}, 60_000)
+})
 
 test('a typed client, written by lqe types, compiles and gets its rows', async () => {
   const { err } = await lqeTypes('--key', service.key.split('_')[1]!, '--out', join(folder, 'api.ts'))
@@ -309,4 +309,4 @@ void data.result[0]!.total_rest_request`
   expect(compiled.stdout).toBe('')
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'program.ts')])
   expect(stdout).toMatch(/^[-0-9T:]{19} 1\n\[ \{ n: 1 \} \]\n$/)
-}, 60_000)
+})

@@ -79,7 +79,7 @@ beforeAll(async () => {
     const env = { TABLES_DIR: join(folder, 'tables'), REMEMBER_MS: '1', EXPLORER_DIR: explorer }
     newcomers.set(recipe, { folder, service: await startService({ tables: {}, env }) })
   }
-}, 60_000)
+})
 
 afterAll(async () => {
   for (const { service } of newcomers.values()) await service.stop()
@@ -161,7 +161,7 @@ describe.each(recipes)('$recipe', ({ recipe, names: { latest, chart, severity },
     expect(counts).toEqual(
       commands.filter(command => command.startsWith('curl')).map(() => expect.any(Number)),
     )
-  }, 60_000)
+  })
 
   test('is shown as logs, with a time, a message and a severity', async () => {
     const { result } = await get<{ result: TableDescription[] }>(newcomerOf(recipe), `${latest}/tables`)
@@ -187,42 +187,36 @@ describe.each(recipes)('$recipe', ({ recipe, names: { latest, chart, severity },
 })
 
 describeInChromium('in Chromium', { width: 1280, height: 900 }, tab => {
-  test.each(recipes)(
-    '$recipe: an entry opens, filters, and there is a chart',
-    async each => {
-      const { recipe, names, columns, entry, rows } = each
-      const { service } = newcomerOf(recipe)
-      const { page } = tab
-      await page.goto(`${service.url}/#${names.latest}`)
-      await page.getByLabel('API key').fill(service.key)
-      await page.keyboard.press('Enter')
-      const counted = (count: number) => page.locator('.logs-facts', { hasText: new RegExp(`^${count} row`) })
-      await counted(rows).waitFor()
-      const lines = page.locator('.row:not(.head)')
-      await lines.first().click()
-      for (const [name, value] of Object.entries(entry)) {
-        const leaf = page.locator('.tree .leaf').filter({ has: page.locator('.name', { hasText: name }) })
-        expect(await leaf.first().locator('.value').textContent()).toBe(value)
-      }
-      const [name] = Object.keys(entry) as [string]
-      const field = page.getByRole('button', { name: `Filter for ${name}`, exact: true })
-      await page.locator('.leaf').filter({ has: field }).hover()
-      await field.click()
-      await counted(recipe.includes('access') ? 2 : 1).waitFor()
-      await page.getByRole('combobox', { name: 'Endpoint' }).selectOption(names.chart)
-      await page.getByRole('tab', { name: 'Chart' }).waitFor()
-      const legend = await page.locator('.legend button').allTextContents()
-      // Of levels, a line for each.
-      expect(legend).toEqual(columns[0] === 'level' ? expect.arrayContaining(['info']) : columns)
-      await page.goto(
-        `${service.url}/#${names.latest}?.view=query&sql=${encodeURIComponent(starOver(recipe))}`,
-      )
-      await page.getByText('This link brings a query of its own.').waitFor()
-      await page.getByRole('button', { name: 'Run', exact: true }).click()
-      await page.getByRole('columnheader', { name: 'timestamp' }).waitFor()
-    },
-    60_000,
-  )
+  test.each(recipes)('$recipe: an entry opens, filters, and there is a chart', async each => {
+    const { recipe, names, columns, entry, rows } = each
+    const { service } = newcomerOf(recipe)
+    const { page } = tab
+    await page.goto(`${service.url}/#${names.latest}`)
+    await page.getByLabel('API key').fill(service.key)
+    await page.keyboard.press('Enter')
+    const counted = (count: number) => page.locator('.logs-facts', { hasText: new RegExp(`^${count} row`) })
+    await counted(rows).waitFor()
+    const lines = page.locator('.row:not(.head)')
+    await lines.first().click()
+    for (const [name, value] of Object.entries(entry)) {
+      const leaf = page.locator('.tree .leaf').filter({ has: page.locator('.name', { hasText: name }) })
+      expect(await leaf.first().locator('.value').textContent()).toBe(value)
+    }
+    const [name] = Object.keys(entry) as [string]
+    const field = page.getByRole('button', { name: `Filter for ${name}`, exact: true })
+    await page.locator('.leaf').filter({ has: field }).hover()
+    await field.click()
+    await counted(recipe.includes('access') ? 2 : 1).waitFor()
+    await page.getByRole('combobox', { name: 'Endpoint' }).selectOption(names.chart)
+    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    const legend = await page.locator('.legend button').allTextContents()
+    // Of levels, a line for each.
+    expect(legend).toEqual(columns[0] === 'level' ? expect.arrayContaining(['info']) : columns)
+    await page.goto(`${service.url}/#${names.latest}?.view=query&sql=${encodeURIComponent(starOver(recipe))}`)
+    await page.getByText('This link brings a query of its own.').waitFor()
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('columnheader', { name: 'timestamp' }).waitFor()
+  })
 })
 
 const starOver = (recipe: string) => `SELECT * FROM ${recipe.includes('access') ? 'requests' : 'entries'}`
@@ -240,7 +234,7 @@ test('what the page shows becomes an endpoint by the files and commands of the p
   expect(printed).toHaveLength(2)
   expect(printed[0]).toContain('my.notfound')
   expect(printed[1]).toMatch(/2 rows/)
-}, 60_000)
+})
 
 test('the commands about loading work as they are', async () => {
   const newcomer = newcomerOf('Any NDJSON')
@@ -250,4 +244,4 @@ test('the commands about loading work as they are', async () => {
   const printed = await run(newcomer, commandsOf('Loading'))
   expect(printed).toHaveLength(commandsOf('Loading').length)
   expect(printed).not.toContain('')
-}, 60_000)
+})

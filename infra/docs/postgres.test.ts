@@ -20,7 +20,7 @@ let service: TestService
 beforeAll(async () => {
   const row = edgeRow('a', new Date(Date.now() - 2_000).toISOString(), project, '/rest/v1/items')
   service = await startService({ tables: { 'cloudflare.logs.prod': [{ ...row, event_message }] } })
-}, 30_000)
+})
 
 afterAll(async () => {
   await service.stop()
@@ -175,7 +175,7 @@ if (!isInstalled) console.warn('PostgreSQL is not installed, or this is not root
     ]
     postgres = spawn(server, args, { ...as, stdio: 'ignore' })
     while (!(await psql('select 1').catch(() => null))) await sleep(50)
-  }, 60_000)
+  })
 
   afterAll(async () => {
     const ended = new Promise(resolve => postgres.once('exit', resolve))

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { settings } from '../../shared/config.ts'
 import { errorCodes } from '../../shared/errors.ts'
+import { freePort } from '../../shared/testing/free-port.ts'
 import { writeSample } from '../lqe/logs/sample.ts'
 import { runProgram } from '../lqe/testing/command.ts'
 
@@ -17,7 +18,7 @@ const reference = readFileSync(join(root, 'infra/docs/reference.md'), 'utf8')
 const ownSql = readFileSync(join(root, 'queries/README.md'), 'utf8')
 const nodeVersion = join(root, 'infra/local/node-version.cjs') // required by `npm start` and `npm run lqe`
 const folder = mkdtempSync(join(tmpdir(), 'readme-'))
-const port = 30_000 + Math.floor(Math.random() * 20_000)
+const port = await freePort()
 const project = /export PROJECT=(\w+)/.exec(readme)?.[1] ?? ''
 const env = {
   PATH: process.env['PATH'] ?? '',
@@ -51,7 +52,7 @@ beforeAll(async () => {
     stream.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   while (!/usage\.api-counts.*X-API-KEY/s.test(printed)) await sleep(50)
   key = /API key: (lqe_\w+)/.exec(printed)?.[1] ?? ''
-}, 60_000)
+})
 
 afterAll(async () => {
   const ended = new Promise(resolve => service.once('exit', resolve))
@@ -159,14 +160,14 @@ describe('the README', () => {
     expect(shown.length).toBeGreaterThanOrEqual(3)
     for (const [, command, answer] of shown)
       expect(misfits(JSON.parse(answer!), await (await curl(command!)).json())).toEqual([])
-  }, 30_000)
+  })
 
   test('has no curl command that fails but those that are meant to', async () => {
     for (const command of commands('curl ')) {
       const { status } = await curl(command)
       expect([command, status]).toEqual([command, command.includes('interval=daily"') ? 400 : 200])
     }
-  }, 30_000)
+  })
 
   test('shows what the caches do', async () => {
     const lines = commands('curl -si ').filter(line => line.includes('grep'))

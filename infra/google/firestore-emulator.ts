@@ -21,7 +21,7 @@ const startFile = join(folder, 'started')
 const logFile = join(folder, 'log')
 const rulesFile = join(import.meta.dirname, '../deploy/firestore.rules')
 /** Time for it to start, on a busy machine. */
-export const startMs = 60_000
+const startMs = 60_000
 
 const jar = () => join(sdkRoot() ?? '', 'platform/cloud-firestore-emulator/cloud-firestore-emulator.jar')
 let missing: string | null | undefined

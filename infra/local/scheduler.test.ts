@@ -21,7 +21,7 @@ beforeAll(async () => {
   const env = { REMEMBER_MS: '100' }
   service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env, bundle: null })
   config = loadConfig(service.env)
-}, 30_000)
+})
 
 afterAll(() => service.stop())
 
@@ -69,4 +69,4 @@ test('calls for a chart in use come over and over, by the interval of the defini
       refreshed: 1,
       failed: 0,
     })
-}, 60_000)
+})

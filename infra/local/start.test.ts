@@ -145,7 +145,7 @@ describe('a start', () => {
     expect(printed).toMatch(/^Making sample logs in .*\n  cloudflare\.logs\.prod: 6000 rows$/m)
     child.kill()
     await once(child, 'exit')
-  }, 60_000)
+  })
 
   test('says that a file in queries/ keeps it from starting, and what to do', async () => {
     const place = mkdtempSync(join(folder, 'bad-'))
@@ -155,7 +155,7 @@ describe('a start', () => {
     expect(await startFails(env, place)).toMatch(
       /^queries\/logs\.all\.yaml:1:[^]*\nThe service was not started: correct queries\/, then run npm start again\.\n$/,
     )
-  }, 60_000)
+  })
 
   test('says by what signal its service was ended', async () => {
     const kill = "process.argv.includes('--target=query')&&process.kill(process.pid,'SIGKILL')"
@@ -163,7 +163,7 @@ describe('a start', () => {
     expect(await startFails({ ...env, NODE_OPTIONS: `--import=data:text/javascript,${kill}` })).toMatch(
       /\nThe service was ended by SIGKILL: npm start begins it again\.\n$/,
     )
-  }, 60_000)
+  })
 
   test('ends in time with a service that is too busy to see the signal', async () => {
     const port = await freePort()
@@ -182,7 +182,7 @@ describe('a start', () => {
     expect(await once(child, 'exit')).toEqual([1, null])
     await expect(untilGone(served)).resolves.toBeUndefined()
     expect(printed).not.toContain('begins it again')
-  }, 60_000)
+  })
 
   test('ends when the process that began it was killed', async () => {
     const child = `['--import', './infra/local/with-parent.ts', '-e', 'console.log(process.pid); setInterval(() => {}, 1000)']`

@@ -41,7 +41,7 @@ test('the program lqe has the command key, and prints its errors without a stack
     code: 1,
     stderr: expect.stringMatching(/^There is no such key.*\n$/),
   })
-}, 30_000)
+})
 
 describe('lqe key', () => {
   test.each([

@@ -67,7 +67,7 @@ test.each([
   spawnSync('sh', ['-c', 'ln -s loop loop && mkfifo pipe'], { cwd: folder })
   const env = { PATH: process.env['PATH'], DATA_DIR: join(folder, 'data'), INIT_CWD: folder }
   const line = ['exec', process.execPath, ...program, command].join(' ')
-  const ended = spawnSync('sh', ['-c', line], { cwd: root, encoding: 'utf8', env, timeout: 15_000 })
+  const ended = spawnSync('sh', ['-c', line], { cwd: root, encoding: 'utf8', env, timeout: 100_000 })
   rmSync(folder, { recursive: true })
   expect(ended).toMatchObject({
     status,
@@ -107,7 +107,7 @@ describe(missing === null ? 'lqe --store firestore' : `lqe --store firestore (le
     const logsFolder = join(folder, 'logs')
     await writeSample({ logsFolder, tablesFolder: config.tablesDir, now: new Date(), rows: 500 })
     backends = await startBackends(config)
-  }, 90_000)
+  })
 
   afterAll(async () => {
     await backends?.stop()
@@ -142,6 +142,5 @@ describe(missing === null ? 'lqe --store firestore' : `lqe --store firestore (le
       expect(list).toContain(`${id}  active   cloud: every endpoint, never expires`)
       expect(revoked).toContain(`Revoked ${id}`)
     },
-    120_000,
   )
 })

@@ -12,7 +12,7 @@ beforeAll(async () => {
   const rows = [edgeRow('a', new Date().toISOString(), 'abcdefgh', '/rest/v1/a')]
   service = await startService({ tables: { 'cloudflare.logs.prod': rows }, bundle: null })
   await (await service.fetch('/api/endpoints/query/usage.api-counts?interval=daily&project=abcdefgh')).text()
-}, 30_000)
+})
 
 afterAll(() => service.stop())
 

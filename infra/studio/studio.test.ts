@@ -71,7 +71,7 @@ beforeAll(async () => {
     queries: folder,
     env: { FROZEN_NOW: now.toISOString() },
   })
-}, 60_000)
+})
 
 afterAll(async () => {
   await service.stop()

@@ -2,8 +2,8 @@
 import { describeProcesses } from './testing/describe-processes.ts'
 
 const amounts = {
-  SQLite: { rounds: 1, reads: 10, kills: 1, readsMs: 60_000 },
-  Firestore: { rounds: 1, reads: 10, kills: 1, readsMs: 60_000 },
+  SQLite: { rounds: 1, reads: 10, kills: 1, readsMs: 120_000 },
+  Firestore: { rounds: 1, reads: 10, kills: 1, readsMs: 120_000 },
 }
 
-describeProcesses(amounts, { leaseMs: 2000, renewMs: 600, pollMs: 50 })
+describeProcesses(amounts, { leaseMs: 4000, renewMs: 600, pollMs: 50 })

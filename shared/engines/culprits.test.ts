@@ -10,7 +10,7 @@ beforeAll(async () => {
   const { requests } = tables
   open = await duckDb.open({ requests: requests!.columns })
   await open.append('requests', requests!.rows)
-}, 60_000)
+})
 
 afterAll(() => open.close())
 

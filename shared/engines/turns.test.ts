@@ -149,7 +149,7 @@ describe('turns of acts that can be repeated', () => {
     }
     leave.abort()
     for (const run of long) await expect(run).rejects.toMatchObject({ reason: 'cancelled' })
-    expect(Math.max(...waits)).toBeLessThan(2000)
+    expect(Math.max(...waits)).toBeLessThan(20_000)
     // Those that were stopped once give way at once.
     expect(Math.min(...waits)).toBeLessThan(200)
   })

@@ -8,7 +8,7 @@ test('4,000 rows, page by page while rows are loaded: none is lost, none comes t
   const counts = await pageWhileLoading({ seed, rows: 4000, pageSize: 150, loadEvery: 5, rowsOfLoad: 200 })
   expect(counts.ofTheStart).toBe(4000)
   expect(counts.endedInAMoment).toBeGreaterThan(3)
-}, 60_000)
+})
 
 describeEngines('pages', pagedTable, ({ engine, append }) => {
   const rows = Array.from({ length: 23 }, (_, at) => ({

@@ -10,7 +10,7 @@ import { Random } from './testing/random.ts'
 
 const stores = new Confined()
 
-beforeAll(() => stores.open(), 60_000)
+beforeAll(() => stores.open())
 
 afterAll(() => stores.close())
 
@@ -23,11 +23,11 @@ test('random queries of all forms answer as if others had no rows', async () => 
     if (Array.isArray(alone)) answered++
   }
   expect(answered).toBeGreaterThan(12)
-}, 120_000)
+})
 
 test('dashboards whose tables turn answer as if others had no rows', async () => {
   for (const { sql } of dashboardsOf('turns')) {
     const [alone, among] = await stores.answers(sql)
     expect(among).toEqual(alone)
   }
-}, 60_000)
+})

@@ -23,7 +23,7 @@ beforeAll(async () => {
   for (const [table, rows] of Object.entries(entries()))
     await addRows(logsFolder, table, tables.get(table)!, rows)
   engine = openDuckDb({ logsFolder, tables })
-}, 60_000)
+})
 
 afterAll(async () => {
   await engine.close()

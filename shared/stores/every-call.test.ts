@@ -151,27 +151,23 @@ const deeds: Record<string, Deed> = {
   },
 }
 
-test.each(Object.entries(deeds))(
-  '%s',
-  async (_, { covered, prepare, act, check }) => {
-    for (const moment of ['before', 'after'] as const)
-      for (let failing = 1, calls = Infinity; failing <= calls; failing++) {
-        const plain = openSqlite({ file: ':memory:' })
-        await prepare?.(plain)
-        let count = 0
-        const fail = () => {
-          if (++count === failing) throw new StoreError('unavailable', `call ${failing} failed`)
-        }
-        const outcome = await act(withFaults(plain, { [moment]: fail })).catch((error: unknown) => error)
-        if (covered) expect(outcome).not.toBeInstanceOf(Error)
-        if (outcome instanceof Error && !(outcome instanceof StoreError || outcome instanceof ApiError))
-          throw outcome
-        if (count < failing) calls = count
-        await endLeases(plain)
-        for (let tries = 0; tries < 2; tries++) await act(plain).catch((error: unknown) => error)
-        await check(plain)
-        await plain.close()
+test.each(Object.entries(deeds))('%s', async (_, { covered, prepare, act, check }) => {
+  for (const moment of ['before', 'after'] as const)
+    for (let failing = 1, calls = Infinity; failing <= calls; failing++) {
+      const plain = openSqlite({ file: ':memory:' })
+      await prepare?.(plain)
+      let count = 0
+      const fail = () => {
+        if (++count === failing) throw new StoreError('unavailable', `call ${failing} failed`)
       }
-  },
-  60_000,
-)
+      const outcome = await act(withFaults(plain, { [moment]: fail })).catch((error: unknown) => error)
+      if (covered) expect(outcome).not.toBeInstanceOf(Error)
+      if (outcome instanceof Error && !(outcome instanceof StoreError || outcome instanceof ApiError))
+        throw outcome
+      if (count < failing) calls = count
+      await endLeases(plain)
+      for (let tries = 0; tries < 2; tries++) await act(plain).catch((error: unknown) => error)
+      await check(plain)
+      await plain.close()
+    }
+})

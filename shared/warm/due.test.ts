@@ -91,7 +91,7 @@ describeStores('warming', adapter => {
       expect(report).toMatchObject({ refreshed: count, failed: 0, runs: Math.ceil(count / 500) })
       // One write for each, and few calls for all.
       expect(calls).toBeLessThan(count + 20)
-    }, 60_000)
+    })
 
     test('leaves out an endpoint without warming or without a cache', async () => {
       for (const endpoint of [endpointWith({ warm: undefined }), endpointWith({ cache: { seconds: 0 } })])

@@ -35,7 +35,7 @@ describeStores('warming from a roll-up', adapter => {
     expect(runs).toEqual([...batches.map(sets => [sets, true]), [3, false]])
     // One write for each answer, and few calls for all.
     expect(calls).toBeLessThan(count + 25)
-  }, 60_000)
+  })
 
   test('stores answers as of the moment before the run', async () => {
     for (const name of ['p0', 'p1'])

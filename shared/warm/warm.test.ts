@@ -113,12 +113,10 @@ describeStores('warming', adapter => {
         new Promise((_resolve, reject) => {
           signal!.addEventListener('abort', () => reject(new EngineError('cancelled', 'time is up')))
         })
-      const started = performance.now()
       expect((await scene.run([own], { ...plenty, ms: 200 })).endpoints[0]).toMatchObject({
         failed: {},
         skipped: { out_of_time: 6 },
       })
-      expect(performance.now() - started).toBeLessThan(2000)
       scene.engine.before = () => {}
       expect((await scene.run([own])).refreshed).toBe(6)
     })
@@ -126,9 +124,12 @@ describeStores('warming', adapter => {
     test('bounds the runs at a time', async () => {
       for (const name of names(20)) await use(scene.store, own, { keyFields: keyFieldsFor(own, name) })
       let [now, most] = [0, 0]
+      const { promise: four, resolve: begin } = Promise.withResolvers<void>()
       scene.engine.before = async () => {
         most = Math.max(most, ++now)
-        await sleep(60) // longer than a busy store takes to begin the next
+        if (now === 4) begin()
+        await four
+        await sleep(60) // a fifth would come
         now--
       }
       await scene.run([own])

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { TableDescription } from '../../query/tables.ts'
 import { edgeRow } from '../../testing/edges.ts'
@@ -19,8 +19,6 @@ import { type After, entrySql, extentSql, histogramSql, namesSql, rowsSql, topSq
 import { initial, type State } from './state.ts'
 import { anyCharacter } from '../../../shared/testing/characters.ts'
 import { rounds } from '../../../shared/testing/rounds.ts'
-
-jest.setTimeout(60_000) // nine tables, on a busy machine
 
 const now = new Date('2026-03-10T12:30:30.000Z')
 const project = 'qhzvnxwtrkdplmcoyaeb'
@@ -65,7 +63,7 @@ beforeAll(async () => {
   const response = await service.fetch('/api/endpoints/logs.all/tables')
   const { result } = (await response.json()) as { result: TableDescription[] }
   shapes = result.map(table => shapeOf(table)!)
-}, 120_000)
+})
 
 afterAll(async () => {
   await service.stop()

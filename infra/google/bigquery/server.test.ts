@@ -46,7 +46,7 @@ beforeAll(async () => {
     maxBytesBilled: null,
   })
   duckDb = openDuckDb({ logsFolder: folder, tables, now })
-}, 60_000)
+})
 
 afterAll(async () => {
   await Promise.all([bigQuery.close(), duckDb.close(), server.close()])

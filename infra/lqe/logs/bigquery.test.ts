@@ -182,24 +182,20 @@ describe('a load that does not live to its end', () => {
   test.each([
     ['before its job begins', false, 'killed before'],
     ['when its job is done', true, 'killed after'],
-  ])(
-    'by a kill %s, brings its rows once when it is repeated',
-    async (_, after, text) => {
-      const file = fileOf(text, `${text} too`)
-      server.faults.add({ method: 'insert', effect: 'silence', after })
-      const before = server.jobs.count
-      const inserts = () => server.requests.filter(({ method }) => method === 'insert').length
-      const asked = inserts()
-      const { child, ended } = start(['load', edge, file])
-      const isSeen = () => (after ? server.jobs.count > before : inserts() > asked)
-      while (!isSeen()) await new Promise(resolve => setTimeout(resolve, 20))
-      child.kill('SIGKILL')
-      expect(await ended).toEqual({ code: null, err: '' })
-      expect(await logs('load', edge, file)).toMatchObject({ code: 0 })
-      expect(await messages(text)).toEqual([text, `${text} too`])
-    },
-    30_000,
-  )
+  ])('by a kill %s, brings its rows once when it is repeated', async (_, after, text) => {
+    const file = fileOf(text, `${text} too`)
+    server.faults.add({ method: 'insert', effect: 'silence', after })
+    const before = server.jobs.count
+    const inserts = () => server.requests.filter(({ method }) => method === 'insert').length
+    const asked = inserts()
+    const { child, ended } = start(['load', edge, file])
+    const isSeen = () => (after ? server.jobs.count > before : inserts() > asked)
+    while (!isSeen()) await new Promise(resolve => setTimeout(resolve, 20))
+    child.kill('SIGKILL')
+    expect(await ended).toEqual({ code: null, err: '' })
+    expect(await logs('load', edge, file)).toMatchObject({ code: 0 })
+    expect(await messages(text)).toEqual([text, `${text} too`])
+  })
 
   test('by Ctrl-C while rows are sent, ends at once', async () => {
     const posts: string[] = []
@@ -216,7 +212,7 @@ describe('a load that does not live to its end', () => {
     expect(await ended).toEqual({ code: 1, err: 'Stopped. The tables are as they were.\n' })
     deaf.closeAllConnections()
     await new Promise(closed => deaf.close(closed))
-  }, 30_000)
+  })
 })
 
 const notFound = JSON.stringify({

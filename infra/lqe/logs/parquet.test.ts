@@ -145,7 +145,6 @@ describe('an entry on its way through Parquet', () => {
         { numRuns: rounds(6, 300) },
       )
     },
-    rounds(60_000, 3_600_000),
   )
 })
 

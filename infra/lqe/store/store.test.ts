@@ -91,7 +91,7 @@ const targets = adapters.filter(({ missing }) => missing() === null)
 
 describeStores('an export', source => {
   describe.each(targets)('into an empty store on $name', target => {
-    beforeAll(() => target.start(), 60_000)
+    beforeAll(() => target.start())
     let from: Store
     let to: Store
     beforeEach(async () => void ([from, to] = [await source.open(), await target.open()]))
@@ -393,4 +393,4 @@ test('a key that was issued before a restore answers after it', async () => {
   expect(await answer.json()).toMatchObject({ result: [{ total_rest_requests: 1 }] })
   await service.stop()
   rmSync(folder, { recursive: true })
-}, 60_000)
+})

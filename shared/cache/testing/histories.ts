@@ -199,7 +199,7 @@ class History {
     const before = { run: this.model.run, stored: this.model.stored.get(key) ?? 0, at: performance.now() }
     const freshMs = this.random(3) === 0 ? 0 : 60_000
     const make = this.makeFor(key)
-    const request = { keyFields, freshMs, timeoutMs: 2000, noteUse: true, bypass, make }
+    const request = { keyFields, freshMs, timeoutMs: 20_000, noteUse: true, bypass, make }
     this.counts.reads++
     const outcome = from.cache.read(request).catch((error: unknown) => error)
     const result = await Promise.race([outcome, from.killed])
@@ -281,7 +281,7 @@ class History {
       const keyFields = { ...this.keyFields(), parameters }
       const key = cacheKey(keyFields)
       const make = async () => ({ answer: made(JSON.stringify({ key, run: 'last' })) })
-      const request = { keyFields, freshMs: 60_000, timeoutMs: 2000, noteUse: false, bypass: true, make }
+      const request = { keyFields, freshMs: 60_000, timeoutMs: 20_000, noteUse: false, bypass: true, make }
       // On a busy machine even this store takes longer than the cache waits, now and then.
       let tries = 5
       while (!(await last.cache.read(request)).stored)

@@ -23,6 +23,9 @@ export const quick: Partial<CacheTimes> = {
   storeDownMs: 50,
 }
 
+/** The same with leases that a busy machine renews in time. */
+export const lasting: Partial<CacheTimes> = { ...quick, leaseMs: 20_000, renewMs: 1000 }
+
 export const made = (body: string | Buffer): Answer =>
   Answer.fromJson({ rows: 1, truncated: false, redacted: false, columns: ['a'] }, Buffer.from(body as string))
 
@@ -36,6 +39,11 @@ interface CountingEngine {
   until: Promise<unknown>
   fail: () => ApiError | null
   make: CacheRequest['make']
+}
+
+/** Waits until so many runs have begun. */
+export async function begun(state: { runs: number }, runs = 1): Promise<void> {
+  while (state.runs < runs) await sleep(5)
 }
 
 /** An engine that counts its runs and answers with their number. */
@@ -57,7 +65,7 @@ export function engine(options: { ms?: number; fail?: () => ApiError | null } = 
 }
 
 export function request(make: CacheRequest['make'], changes: Partial<CacheRequest> = {}): CacheRequest {
-  return { keyFields, freshMs: 60_000, timeoutMs: 5000, noteUse: false, bypass: false, make, ...changes }
+  return { keyFields, freshMs: 60_000, timeoutMs: 60_000, noteUse: false, bypass: false, make, ...changes }
 }
 
 export const engineDown = (): ApiError => new ApiError('engine_error', 'The query engine failed.')

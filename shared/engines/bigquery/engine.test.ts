@@ -134,9 +134,7 @@ describe('a broken response', () => {
 
   test('silence lasts until the run’s time limit, and the job is cancelled', async () => {
     meet({ method: 'results', effect: 'silence' })
-    const started = performance.now()
     expect(await failure({ timeoutMs: 200 })).toMatchObject({ reason: 'timeout' })
-    expect(performance.now() - started).toBeLessThan(1_000)
     const [insert] = asked('insert')
     await until(() => asked('cancel').length === 1)
     expect(asked('cancel')[0]!.id).toBe(insert!.body!.jobReference.jobId)

@@ -272,4 +272,4 @@ test('processes that make parts while files are replaced count every entry once'
   const lines = (await done).flatMap(({ stdout }) => stdout.trim().split('\n'))
   expect(lines).toHaveLength(2 * reads)
   expect(new Set(lines)).toEqual(new Set(['{"names":4,"entries":4}']))
-}, 60_000)
+})

@@ -110,7 +110,7 @@ describe('a table', () => {
     // A file may go while each of the two tries of a run reads it.
     seen.delete('failed')
     expect(seen).toEqual(new Set(['stays', 'stays,x']))
-  }, 30_000)
+  })
 })
 
 /** Ways to spoil the files of a table that has one row in one file. */
@@ -176,31 +176,27 @@ describe('a log file that', () => {
       },
     )
 
-  test(
-    'is damaged in any byte never fails as a query would',
-    async () => {
-      await add('a')
-      expect(await ids()).toEqual(['a'])
-      const whole = readFileSync(onlyFile())
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }),
-          fc.nat(whole.length),
-          async (bytes, length) => {
-            const spoiled = Buffer.from(whole)
-            for (const [at, byte] of bytes) spoiled[at] = byte
-            writeFileSync(onlyFile(), spoiled.subarray(0, length === 0 ? whole.length : length))
-            const result = await ids().catch((error: EngineError) => error)
-            // A spoiled time past the year 9999 cannot be told from one that the query computes.
-            if (result instanceof EngineError && result.message !== 'A date or time is out of range')
-              expect(result.reason).toBe('failed')
-          },
-        ),
-        { numRuns: rounds(50, 5_000) },
-      )
-    },
-    rounds(30_000, 3_600_000),
-  )
+  test('is damaged in any byte never fails as a query would', async () => {
+    await add('a')
+    expect(await ids()).toEqual(['a'])
+    const whole = readFileSync(onlyFile())
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }),
+        fc.nat(whole.length),
+        async (bytes, length) => {
+          const spoiled = Buffer.from(whole)
+          for (const [at, byte] of bytes) spoiled[at] = byte
+          writeFileSync(onlyFile(), spoiled.subarray(0, length === 0 ? whole.length : length))
+          const result = await ids().catch((error: EngineError) => error)
+          // A spoiled time past the year 9999 cannot be told from one that the query computes.
+          if (result instanceof EngineError && result.message !== 'A date or time is out of range')
+            expect(result.reason).toBe('failed')
+        },
+      ),
+      { numRuns: rounds(50, 5_000) },
+    )
+  })
 })
 
 test('an error of the query is the query’s, whatever files there are', async () => {

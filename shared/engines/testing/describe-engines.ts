@@ -30,7 +30,7 @@ export function describeEngines(
       let open: OpenEngine
       beforeAll(async () => {
         open = await adapter.open(tables)
-      }, 30_000)
+      })
       afterAll(() => open.close())
       suite(benchOf(() => open))
     })

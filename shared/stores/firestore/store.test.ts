@@ -9,7 +9,8 @@ import { useEmulator } from '../../../infra/google/firestore-emulator.ts'
 import { type Proxy, startProxy } from '../testing/proxy.ts'
 
 const unavailable = { name: 'StoreError', reason: 'unavailable' }
-const timeouts = { get: 1_000, query: 1_000, write: 1_000, close: 1_000 }
+const hasty = { get: 1_000, query: 1_000, write: 1_000, close: 1_000 }
+const patient = { get: 60_000, query: 60_000, write: 60_000, close: 1_000 }
 
 describeEmulator('the Firestore adapter', () => {
   let emulator: Awaited<ReturnType<typeof useEmulator>>
@@ -25,33 +26,26 @@ describeEmulator('the Firestore adapter', () => {
     at = { collection: freshCollection(), id: 'one' }
     await direct.get(at)
     process.env['FIRESTORE_EMULATOR_HOST'] = proxy.address
-    store = openFirestore({ project: 'test-faults', database: '(default)', timeouts })
-    await store.get(at)
+    await reopen(patient)
   })
+
+  async function reopen(timeouts: typeof hasty): Promise<void> {
+    await store?.close()
+    store = openFirestore({ project: 'test-faults', database: '(default)', timeouts })
+    await healing()
+  }
 
   afterEach(async () => {
     await Promise.all([store.close(), direct.close()])
     await proxy.refuse()
   })
 
-  /** How long it takes until a read, a query and a write have failed, in milliseconds. */
-  async function failing(): Promise<number> {
-    const started = performance.now()
-    await Promise.all(calls.map(call => expect(call()).rejects.toMatchObject(unavailable)))
-    return performance.now() - started
-  }
+  /** A read, a query and a write fail: without timeouts gRPC waits for a silent connection for ever. */
+  const failing = () => Promise.all(calls.map(call => expect(call()).rejects.toMatchObject(unavailable)))
 
-  /** How long it takes until a read succeeds, in milliseconds. */
-  async function healing(): Promise<number> {
-    const started = performance.now()
-    while (performance.now() - started < 20_000)
-      try {
-        await store.get(at)
-        break
-      } catch {
-        await sleep(10)
-      }
-    return performance.now() - started
+  /** Until a read succeeds. */
+  async function healing(): Promise<void> {
+    while (!(await store.get(at).catch(() => null))) await sleep(10)
   }
 
   const calls = [
@@ -60,24 +54,27 @@ describeEmulator('the Firestore adapter', () => {
     () => store.replace(at, { a: 1 }),
   ]
 
-  test('fails within its timeouts while no server listens, and works within 2 s of its return', async () => {
+  test('fails at its timeouts while no server listens, and works again after its return', async () => {
+    await reopen(hasty)
     await proxy.refuse()
-    expect(await failing()).toBeLessThan(1_300)
+    await failing()
     await proxy.restore()
-    expect(await healing()).toBeLessThan(2_000)
+    await healing()
   })
 
   test('the same with a server that stands still', async () => {
+    await reopen(hasty)
     proxy.standStill()
-    expect(await failing()).toBeLessThan(1_300)
+    await failing()
     proxy.goOn()
-    expect(await healing()).toBeLessThan(2_000)
+    await healing()
   })
 
   test('the same with a connection that went dead in silence', async () => {
+    await reopen(hasty)
     proxy.losePackets('nothing')
-    expect(await failing()).toBeLessThan(1_300)
-    expect(await healing()).toBeLessThan(2_000)
+    await failing()
+    await healing()
   })
 
   test('goes on without an error when a connection breaks between calls', async () => {
@@ -89,6 +86,7 @@ describeEmulator('the Firestore adapter', () => {
   })
 
   test('does not write later what it has given up', async () => {
+    await reopen(hasty)
     await proxy.refuse()
     await expect(store.create(at, { a: 1 })).rejects.toMatchObject(unavailable)
     await proxy.restore()

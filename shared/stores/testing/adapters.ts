@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Store } from '../store.ts'
 import { openFirestore } from '../firestore/store.ts'
 import { openSqlite } from '../sqlite/store.ts'
+import { cacheTimes, timeouts } from '../../cache/times.ts'
 import { missingEmulator, useEmulator } from '../../../infra/google/firestore-emulator.ts'
 
 export interface Adapter {
@@ -28,6 +29,12 @@ const sqlite: Adapter = {
   open: async (place = ':memory:') => openSqlite({ file: place }),
 }
 
+/** On a busy machine the emulator takes seconds for what takes Firestore milliseconds. */
+function allowForEmulator(): void {
+  cacheTimes.writeMs = 20_000
+  Object.assign(timeouts, { head: 10_000, lease: 10_000, publish: 20_000, chunks: 10_000 })
+}
+
 const firestore: Adapter = {
   name: 'Firestore',
   missing: missingEmulator,
@@ -35,8 +42,10 @@ const firestore: Adapter = {
   start: useEmulator,
   /** Each place is a project; the emulator creates any project on demand. */
   async open(place = crypto.randomUUID()) {
+    allowForEmulator()
     const project = `test-${createHash('md5').update(place).digest('hex').slice(0, 20)}`
-    return answering(openFirestore({ project, database: '(default)' }))
+    const patient = { get: 30_000, query: 30_000, write: 30_000, close: 2_000 }
+    return answering(openFirestore({ project, database: '(default)', timeouts: patient }))
   },
 }
 

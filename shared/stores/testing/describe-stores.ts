@@ -1,23 +1,20 @@
-import { beforeAll, describe, jest } from '@jest/globals'
+import { beforeAll, describe } from '@jest/globals'
 import { type Adapter, adapters } from './adapters.ts'
-import { missingEmulator, startMs, useEmulator } from '../../../infra/google/firestore-emulator.ts'
+import { missingEmulator, useEmulator } from '../../../infra/google/firestore-emulator.ts'
 
 /** A suite for every store adapter. */
 export function describeStores(what: string, suite: (adapter: Adapter) => void): void {
   for (const adapter of adapters)
     describeUnless(adapter.missing(), `${what} on ${adapter.name}`, () => {
-      beforeAll(() => adapter.start(), startMs)
+      beforeAll(() => adapter.start())
       suite(adapter)
     })
 }
 
-/** A call that takes SQLite a millisecond may take an emulator on a busy machine a second. */
-jest.setTimeout(30_000)
-
 /** A suite for Firestore's emulator alone. */
 export function describeEmulator(what: string, suite: () => void): void {
   describeUnless(missingEmulator(), what, () => {
-    beforeAll(useEmulator, startMs)
+    beforeAll(useEmulator)
     suite()
   })
 }

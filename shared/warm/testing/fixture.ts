@@ -67,7 +67,7 @@ export async function use(store: Store, endpoint: Endpoint, usage: Use): Promise
   await cache.read({
     keyFields,
     freshMs: endpoint.cacheSeconds * 1000,
-    timeoutMs: 1000,
+    timeoutMs: 60_000,
     noteUse: false,
     bypass: false,
     make: async () => ({ answer: await finish(endpoint, result, keyFields.variant !== 'clear') }),
