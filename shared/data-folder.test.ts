@@ -28,7 +28,7 @@ beforeAll(async () => {
     writeFileSync(join(dataDir, file), '')
   symlinkSync('../../others', join(dataDir, 'logs/elsewhere'))
   chmodSync(join(dataDir, 'notes'), 0o644)
-  const config = loadConfig({ DATA_DIR: dataDir })
+  const config = loadConfig({ DATA_DIR: dataDir, ENGINE_PROCESSES: '0' })
   const services = await openServices(config)
   const file = join(folder, 'lines')
   writeFileSync(file, '{"timestamp": "2026-01-31T12:00:00Z", "project": "p", "event_message": "m"}')
@@ -47,7 +47,7 @@ beforeAll(async () => {
   openRequestLog(config)('INFO', 'request', {})
   await new Promise(resolve => setTimeout(resolve, 200))
   await services.close()
-}, 30_000)
+})
 
 afterAll(() => {
   process.umask(before)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { parse } from '../../shared/sql/parser.ts'
 import { edgeRow } from '../testing/edges.ts'
-import { startService, type TestService } from '../testing/service.ts'
+import { asShipped, startService, type TestService } from '../testing/service.ts'
 import { rounds } from '../../shared/testing/rounds.ts'
 
 const now = '2026-03-10T12:30:30.000Z'
@@ -48,9 +48,9 @@ let service: TestService
 beforeAll(async () => {
   service = await startService({
     tables: { 'cloudflare.logs.prod': edges },
-    env: { FROZEN_NOW: now, EXPLORER_DIR: 'off' },
+    env: { ...asShipped, FROZEN_NOW: now, EXPLORER_DIR: 'off' },
   })
-}, 30_000)
+})
 
 afterAll(() => service.stop())
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { entries } from '../../shared/sandbox/testing/dashboards/dashboards.ts'
-import { startService } from './service.ts'
+import { asShipped, startService } from './service.ts'
 
 export interface Outcome {
   sql: string
@@ -27,7 +27,7 @@ export async function startHostileService(limitSeconds: number): Promise<Hostile
   const definition = readFileSync('queries/logs.all.yaml', 'utf8')
   writeFileSync(join(queries, 'logs.all.yaml'), `${definition}\ntimeoutSeconds: ${limitSeconds}\n`)
   writeFileSync(join(queries, 'logs.all.sql'), readFileSync('queries/logs.all.sql', 'utf8'))
-  const service = await startService({ tables: entries(), queries, bundle: null })
+  const service = await startService({ tables: entries(), queries, env: asShipped, bundle: null })
   const path = '/api/endpoints/query/logs.all?project=acme'
   return {
     limitMs: limitSeconds * 1000,

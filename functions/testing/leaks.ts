@@ -29,7 +29,11 @@ export async function findLeaks(wanted: {
   rememberMs: number
 }): Promise<Leaks> {
   const folder = mkdtempSync(join(tmpdir(), 'leaks-'))
-  const env = { DATA_DIR: join(folder, 'data'), REMEMBER_MS: String(wanted.rememberMs) }
+  const env = {
+    DATA_DIR: join(folder, 'data'),
+    REMEMBER_MS: String(wanted.rememberMs),
+    ENGINE_PROCESSES: '0',
+  }
   const services = await openServices(loadConfig(env))
   let current = 0
   let changedAt = 0

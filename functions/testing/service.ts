@@ -38,10 +38,14 @@ export interface TestSetup {
   tables: Record<string, object[]>
   /** Folder of endpoints; the shipped ones by default. */
   queries?: string
+  /** By default the engine runs in this process, as the start of another one takes longer than most tests. */
   env?: Environment
   /** Folder of a bundle, to be served from a process of its own with Google's clients; needs the emulator. */
   bundle?: string | null
 }
+
+/** For `env`: the engine in processes of its own, as it runs by default. */
+export const asShipped: Environment = { ENGINE_PROCESSES: undefined }
 
 /** `npm run test:deployed` runs the same tests against the bundle in `dist`. */
 const asDeployed = process.env['SERVICE'] === 'deployed' ? resolve('dist') : null
@@ -56,7 +60,7 @@ export async function startService({
   bundle = asDeployed,
 }: TestSetup): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'service-'))
-  const local = { DATA_DIR: dataDir, ...env }
+  const local = { DATA_DIR: dataDir, ENGINE_PROCESSES: '0', ...env }
   await load(dataDir, loadConfig(local).tablesDir, tables)
   const backends = bundle
     ? await startBackends(loadConfig(local), env['FROZEN_NOW'] ? { now: env['FROZEN_NOW'] } : {})

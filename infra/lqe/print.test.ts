@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { loadConfig } from '../../shared/config.ts'
 import { issueKey } from '../../shared/keys/records.ts'
 import { openServices, type Services } from '../../shared/services.ts'
@@ -21,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'print-'))
 let services: Services
 
 beforeAll(async () => {
-  const config = loadConfig({ DATA_DIR: folder })
+  const config = loadConfig({ DATA_DIR: folder, ENGINE_PROCESSES: '0' })
   const file = join(folder, 'lines')
   const row = { timestamp: '2026-01-31T12:00:00Z', project: 'p', event_message: `${hostile}\ne`, id: hostile }
   writeFileSync(file, JSON.stringify(row))
@@ -32,7 +33,7 @@ beforeAll(async () => {
   await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
   const grant = { endpoints: [`${hostile}\nx`], pins: { [hostile]: hostile }, rights: [], expiresAt: null }
   await issueKey(services.store, { ...grant, name: `${hostile}\nx` })
-}, 30_000)
+})
 
 afterAll(async () => {
   await services.close()
@@ -61,21 +62,19 @@ describe('a terminal gets no hidden or control characters of rows', () => {
     expect(out).not.toMatch(hidden)
   })
 
-  test.each(['text', 'ndjson'])(
-    'by lqe tail --format %s',
-    async format => {
-      asTerminal(true)
-      const tailing = runCommand(
-        tailCommand(act => act(services)),
-        ['logs.all', '--param', 'project=p', '--every', '1', '--format', format],
-      )
-      setTimeout(() => process.emit('SIGTERM'), 1_000)
-      const { out } = await tailing
-      expect(out).toMatch(/2J/)
-      expect(out).not.toMatch(hidden)
-    },
-    20_000,
-  )
+  test.each(['text', 'ndjson'])('by lqe tail --format %s', async format => {
+    asTerminal(true)
+    const tailing = runCommand(
+      tailCommand(act => act(services)),
+      ['logs.all', '--param', 'project=p', '--every', '1', '--format', format],
+    )
+    const printed = jest.spyOn(console, 'log') // the spy of runCommand
+    while (printed.mock.calls.length === 0) await sleep(20)
+    process.emit('SIGTERM')
+    const { out } = await tailing
+    expect(out).toMatch(/2J/)
+    expect(out).not.toMatch(hidden)
+  })
 })
 
 test('names of keys are shown so, each key in one line', async () => {
@@ -114,4 +113,4 @@ test('messages of errors are shown so, whatever they name', () => {
     expect(stderr).toContain(String.raw`a\u{1b}[2J`)
     expect(stderr).not.toMatch(hidden)
   }
-}, 30_000)
+})

@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'query-'))
 let services: Services
 
 beforeAll(async () => {
-  const config = loadConfig({ DATA_DIR: folder })
+  const config = loadConfig({ DATA_DIR: folder, ENGINE_PROCESSES: '0' })
   const logsFolder = join(folder, 'logs')
   await writeSample({ logsFolder, tablesFolder: config.tablesDir, now: new Date(), rows: 300 })
   services = await openServices(config)

@@ -36,7 +36,9 @@ beforeEach(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function open(): Promise<void> {
-  services = await openServices(loadConfig({ DATA_DIR: mkdtempSync(join(folder, 'data-')) }))
+  services = await openServices(
+    loadConfig({ DATA_DIR: mkdtempSync(join(folder, 'data-')), ENGINE_PROCESSES: '0' }),
+  )
 }
 
 const close = () => services.close()
@@ -66,7 +68,9 @@ describe('what passed', () => {
     dataDir = mkdtempSync(join(folder, 'data[1]-'))
     tables = join(dataDir, 'tables[1]')
     cpSync('infra/tables', tables, { recursive: true })
-    services = await openServices(loadConfig({ DATA_DIR: dataDir, TABLES_DIR: tables }))
+    services = await openServices(
+      loadConfig({ DATA_DIR: dataDir, TABLES_DIR: tables, ENGINE_PROCESSES: '0' }),
+    )
     // A folder's name is no pattern.
     renameSync(queries, (queries = `${queries}[1]`))
   })

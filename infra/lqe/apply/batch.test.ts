@@ -19,7 +19,7 @@ let services: Services
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'batch-'))
-  const config = loadConfig({ DATA_DIR: join(folder, 'data'), FROZEN_NOW: now })
+  const config = loadConfig({ DATA_DIR: join(folder, 'data'), FROZEN_NOW: now, ENGINE_PROCESSES: '0' })
   const file = join(folder, 'rows.ndjson')
   const rows = [10, 45, 100, 5000].map(minutes => {
     const time = new Date(Date.parse(now) - minutes * 60_000).toISOString()

@@ -21,7 +21,7 @@ let server: BigQueryServer
 let cloud: Services
 
 beforeAll(async () => {
-  const env = { DATA_DIR: join(folder, 'data'), FROZEN_NOW: now }
+  const env = { DATA_DIR: join(folder, 'data'), FROZEN_NOW: now, ENGINE_PROCESSES: '0' }
   const config = loadConfig(env)
   const file = join(folder, 'rows.ndjson')
   // One in the minute that has not ended.
@@ -43,7 +43,7 @@ beforeAll(async () => {
   }
   const store = { DATA_DIR: join(folder, 'cloud') }
   cloud = await openServices(loadConfig({ ...env, ...bigQuery, ...store, GOOGLE_CLOUD_PROJECT: 'acme-jobs' }))
-}, 60_000)
+})
 
 afterAll(async () => {
   await Promise.all([services.close(), cloud.close()])
@@ -189,7 +189,7 @@ describe('apply with a comparison', () => {
     await run(services, { dryRun: true, compareRollups: true })
     await run(cloud)
     await run(cloud, { dryRun: true, compareRollups: true })
-  }, 60_000)
+  })
 
   test.each([
     ['with other counts', rollup, "'/rest') > 0", "'/rest') > 1", /from-rollup\.sql:1:1 .*other rows/],
@@ -245,7 +245,7 @@ test('a comparison says why the view cannot be read, and where to look', async (
   const { rollups: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
   await cloud.engine.rollups.remove(made[1]!)
   expect(await refusal(true, cloud)).toMatch(/cannot be read: notFound; see "Roll-ups" in infra/)
-}, 60_000)
+})
 
 describe('a roll-up on BigQuery', () => {
   const views = () =>

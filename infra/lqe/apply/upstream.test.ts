@@ -14,7 +14,7 @@ const queries = join(folder, 'queries')
 let services: Services
 
 beforeAll(async () => {
-  services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data') }))
+  services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data'), ENGINE_PROCESSES: '0' }))
 })
 afterAll(async () => {
   await services.close()
@@ -151,4 +151,4 @@ cases:
   expect(out + err).toContain('cases.1 answers otherwise')
   expect(out + err).not.toContain('cases.0')
   expect(await run()).toBe('applied')
-}, 60_000)
+})

@@ -19,7 +19,7 @@ const run = (folder: string, args: string[]) =>
     logsCommand(
       () => ({ logsFolder: join(folder, 'logs'), tablesFolder }),
       async act => {
-        const services = await openServices(loadConfig({ DATA_DIR: folder }))
+        const services = await openServices(loadConfig({ DATA_DIR: folder, ENGINE_PROCESSES: '0' }))
         await act(services)
         await services.close()
       },
@@ -133,14 +133,14 @@ describe('a load that does not live to its end', () => {
     expect(await end(folder, 'SIGINT')).toEqual({ code: 1, err: 'Stopped. The tables are as they were.\n' })
     expect(readdirSync(logs)).toEqual([table])
     expect(files(logs, table)).toEqual(before)
-  }, 30_000)
+  })
 
   test('by a kill leaves the table as it was', async () => {
     const { folder, logs, before } = await loaded()
     expect(await end(folder, 'SIGKILL')).toEqual({ code: null, err: '' })
     expect(files(logs, table)).toEqual(before)
     expect(await query(logs, table, 'SELECT count(*) AS count FROM logs')).toEqual([{ count: '1' }])
-  }, 30_000)
+  })
 
   /** A module that kills its process at one of the calls that give files their names. */
   const killAt = (calls: number) =>
@@ -190,7 +190,7 @@ describe('a load that does not live to its end', () => {
     // Three folders and the one of the merged file are renamed, and a record is linked; the last run was not killed.
     expect(seen).toHaveLength(6)
     expect(seen).toEqual([...Array(5).fill('0:1,1:1,x:1'), '0:2,1:2,2:1,x:1'])
-  }, 60_000)
+  })
 })
 
 test('paths are those of the folder in which npm was called', async () => {
@@ -199,4 +199,4 @@ test('paths are those of the folder in which npm was called', async () => {
   const child = start(folder, ['load', table, 'a.ndjson'], [], { INIT_CWD: folder })
   const [code] = (await once(child, 'close')) as [number]
   expect(code).toBe(0)
-}, 30_000)
+})

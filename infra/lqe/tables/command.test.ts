@@ -35,7 +35,10 @@ function prepared(file: string, content: string | Buffer) {
     const command = logsCommand(settings, async () => {})
     return runCommand(command, ['load', table, path, '--format', file.endsWith('.csv') ? 'csv' : 'ndjson'])
   }
-  const open = () => openServices(loadConfig({ DATA_DIR: join(folder, 'data'), TABLES_DIR: tablesFolder }))
+  const open = () =>
+    openServices(
+      loadConfig({ DATA_DIR: join(folder, 'data'), TABLES_DIR: tablesFolder, ENGINE_PROCESSES: '0' }),
+    )
   return { add, load, open, path, schema: (name: string) => join(tablesFolder, `${name}.json`) }
 }
 

@@ -27,13 +27,13 @@ function edit(from: string | RegExp, to: string): void {
 
 beforeAll(async () => {
   cpSync('queries', queries, { recursive: true })
-  services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data') }))
+  services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data'), ENGINE_PROCESSES: '0' }))
   for (const seconds of [900, 600, 300]) {
     edit(/^ {2}seconds: \d+$/m, `  seconds: ${seconds}`)
     await applyNow(`ann ${seconds}`)
     versions.push((await inForce())!.version)
   }
-}, 60_000)
+})
 
 afterAll(async () => {
   await services.close()

@@ -28,11 +28,13 @@ const row = (n: number, text: string) => `STRUCT(${n} AS n, '${text}' AS text)`
 
 beforeAll(async () => {
   mkdirSync(queries)
-  services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data'), REMEMBER_MS: '1' }))
+  services = await openServices(
+    loadConfig({ DATA_DIR: join(folder, 'data'), REMEMBER_MS: '1', ENGINE_PROCESSES: '0' }),
+  )
   write('a', [row(1, 'one'), row(2, 'two'), row(4, 'four')].join())
   await apply(services, { queries, dryRun: false, out: () => {} })
   first = (await findEndpoint(services, 'a')).version
-}, 30_000)
+})
 
 afterAll(async () => {
   await services.close()

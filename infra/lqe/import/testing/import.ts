@@ -28,7 +28,7 @@ export class Import {
 
   /** @param settings beside the folder of data */
   constructor(settings: Record<string, string> = {}) {
-    this.config = loadConfig({ DATA_DIR: join(this.folder, 'data'), ...settings })
+    this.config = loadConfig({ DATA_DIR: join(this.folder, 'data'), ENGINE_PROCESSES: '0', ...settings })
   }
 
   services(): Promise<Services> {
