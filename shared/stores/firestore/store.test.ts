@@ -22,7 +22,7 @@ describeEmulator('the Firestore adapter', () => {
   beforeEach(async () => {
     emulator = await useEmulator()
     proxy = await startProxy(emulator.address)
-    direct = openFirestore({ project: 'test-faults', database: '(default)' })
+    direct = openFirestore({ project: 'test-faults', database: '(default)', timeouts: patient })
     at = { collection: freshCollection(), id: 'one' }
     await direct.get(at)
     process.env['FIRESTORE_EMULATOR_HOST'] = proxy.address
