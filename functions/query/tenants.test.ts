@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import pMap from 'p-map'
+import { rounds } from '../../shared/testing/rounds.ts'
 import { addresses, gatewayPath } from '../http/addresses.ts'
 import { edgeRow } from '../testing/edges.ts'
 import { startService, type TestService } from '../testing/service.ts'
@@ -11,7 +12,7 @@ import { startService, type TestService } from '../testing/service.ts'
 const tenants = ['abcdefghijklmnopqrst', 'tsrqponmlkjihgfedcba'] as const
 const now = '2026-03-10T12:00:30.000Z'
 const id = '6d1c2f0e-7a55-4d0b-8f3a-1c9e5b7d2a44'
-const calls = 1000
+const calls = rounds(300, 10_000)
 
 let folder: string
 let service: TestService
@@ -73,7 +74,7 @@ function callOf(n: number) {
   }
 }
 
-test('no call of 1,000 shows a row of the other, and each shows its own where it asks for them', async () => {
+test(`no call of ${calls} shows a row of the other, and each shows its own where it asks for them`, async () => {
   const seen = { own: 0, refused: 0 }
   await pMap(
     Array.from({ length: calls }, (_, n) => callOf(n)),

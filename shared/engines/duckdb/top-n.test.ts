@@ -85,6 +85,6 @@ describeDuckDb('the first rows', { logs: columns }, ({ append, rows }) => {
         left.set(text, left.get(text)! - 1)
       }
     })
-    await fc.assert(property, { numRuns: rounds(25, 2_000) })
+    await fc.assert(property, { numRuns: rounds(12, 2_000) })
   })
 })

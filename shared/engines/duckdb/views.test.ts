@@ -194,7 +194,7 @@ describe('a log file that', () => {
             expect(result.reason).toBe('failed')
         },
       ),
-      { numRuns: rounds(50, 5_000) },
+      { numRuns: rounds(20, 5_000) },
     )
   })
 })
