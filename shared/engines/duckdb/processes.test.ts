@@ -70,9 +70,8 @@ test('a query that takes more memory than it may ends by it alone, and others ha
 })
 
 test('a query ends soon after its time, also where it heeds no interruption', async () => {
-  expect(await run('SELECT 0 AS a')).toEqual([{ a: 0 }])
-  const stuck = run(endless, { timeoutMs: 2_000 })
-  const [pid] = await began(1)
+  const stuck = run(endless, { timeoutMs: 3_000 })
+  const [pid] = await began(1) // the first: a spare one may come after it
   process.kill(pid!, 'SIGSTOP')
   expect(await stuck).toMatchObject({ reason: 'timeout' })
   expect(processes()).not.toContain(pid)
