@@ -7,7 +7,7 @@ test('the global object of a test: behind a Proxy by Jest itself, not with our e
   const config = { projectConfig: { globals: {}, testEnvironmentOptions: {} } }
   const behindProxy = await Promise.all(
     [TestEnvironment, OwnEnvironment].map(async Environment => {
-      const environment = new Environment(config as never, {} as never)
+      const environment = new Environment(config as never, { testPath: '' } as never)
       const context = environment.getVmContext()
       await environment.teardown()
       return types.isProxy(context)
