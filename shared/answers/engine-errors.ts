@@ -103,7 +103,7 @@ const meanings: Record<EngineErrorReason, [code: ErrorCode, detail?: string]> = 
   result_too_large: ['result_too_large', '{message}; ask for fewer rows or columns.'],
   overloaded: ['overloaded', 'The service is busy with other queries; come back in a few seconds.'],
   timeout: ['query_timeout', 'The query did not finish within {timeoutSeconds} s.'],
-  cancelled: ['engine_unavailable', 'The query was cancelled.'],
+  cancelled: ['engine_unavailable', 'The query was ended before its time: send it again.'],
   failed: ['engine_error', 'The query engine failed.'],
   unavailable: ['engine_unavailable', 'The query engine is not available at the moment.'],
 }
@@ -111,8 +111,14 @@ const meanings: Record<EngineErrorReason, [code: ErrorCode, detail?: string]> = 
 /** What an engine's error means for a caller that can avoid it; `blame.ts` says whether it can. */
 export function apiErrorOf(cause: EngineError, endpoint: Endpoint): ApiError {
   const [code, detail] = meanings[cause.reason]
-  if (detail === undefined)
-    return new ApiError(code, cause.message, { problems: suspects(cause, endpoint), cause })
+  if (detail === undefined) {
+    const problems = suspects(cause, endpoint)
+    const unnamed = problems.filter(
+      ({ parameter }) => parameter !== 'sql' && !cause.message.includes(`@${parameter}`),
+    )
+    const names = unnamed.map(({ parameter }) => `${parameter}: `).join('or ')
+    return new ApiError(code, names + cause.message, { problems, cause })
+  }
   const text = detail
     .replace('{message}', () => cause.message)
     .replace('{timeoutSeconds}', String(endpoint.timeoutSeconds))

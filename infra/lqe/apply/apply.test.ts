@@ -495,6 +495,22 @@ describe('apply refuses, naming file, line and column,', () => {
       (text: string) => text.replace('    project:\n', '    pro-ject:\n'),
       /:\d\d:5 parameters\.properties\.pro-ject as a name must match/,
     ],
+    [
+      'two documents',
+      (text: string) => `${text}\n---\nname: b\n`,
+      /holds several documents: write one a file/,
+    ],
+    [
+      'aliases of aliases',
+      (text: string) => {
+        const lists = Array.from(
+          { length: 9 },
+          (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at}, `.repeat(9)}]\n`,
+        )
+        return `${text}\na0: &a0 [x]\n${lists.join('')}`
+      },
+      /aliases \(\*name\) stand for too much/,
+    ],
     ['an alias without an anchor', (text: string) => `${text}\nx: *y\n`, /:\d\d:4 there is no anchor &y/],
     [
       'a tab',

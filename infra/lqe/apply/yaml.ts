@@ -76,11 +76,18 @@ export function readYamlDocuments(file: string, text: string): YamlDocument[] {
   )
 }
 
+/** What the parser says to programmers, for who writes the file. */
+const plainer = [
+  ['Source contains multiple documents', 'the file holds several documents: write one a file, without ---'],
+  ['Excessive alias count', 'aliases (*name) stand for too much: write the values out'],
+] as const
+
 function withPlaces(file: string, document: Document, lines: LineCounter): YamlDocument {
   const { content, errors } = contentOf(document)
   const unreadable = errors.map(({ message, pos }) => {
     const { line, col: column } = lines.linePos(pos[0])
-    const detail = message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:$/, '')
+    const said = message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:$/, '')
+    const detail = plainer.find(([start]) => said.startsWith(start))?.[1] ?? said
     return { file, line, column, detail }
   })
   if (unreadable.length > 0) throw new QueriesError(unreadable)

@@ -158,11 +158,11 @@ function join(context: Context, node: ast.Join, scope: Scope): Source {
   const array = arrayReference(node.right, leftScope)
   const seesLeft = array !== null && !standsAlone(context, node, array, leftScope)
   const right = seesLeft ? elements(context, array, leftScope) : from(context, node.right, scope)
-  if (!array) checkNames(context, node, left, right)
   const both: Source = {
     variables: [...left.variables, ...right.variables],
     merged: [...left.merged, ...right.merged],
   }
+  checkNames(context, node, both)
   if (node.using.length > 0) return usingJoin(context, node, both, left, right)
   if (node.on) {
     refuseOverRows(context, node.on, 'ON')
@@ -179,9 +179,9 @@ function standsAlone(context: Context, node: ast.Join, { array }: ArrayReference
   return !paths.some(({ parts }) => referenceHere(context, parts, left))
 }
 
-function checkNames(context: Context, node: ast.Join, left: Source, right: Source): void {
-  const twice = right.variables.find(
-    ({ name }) => name !== null && left.variables.some(variable => sameName(variable.name, name)),
+function checkNames(context: Context, node: ast.Join, { variables }: Source): void {
+  const twice = variables.find(
+    ({ name }, at) => name !== null && variables.slice(0, at).some(other => sameName(other.name, name)),
   )
   if (twice) context.fault(node.right, `Duplicate table alias ${twice.name} in the same FROM clause`)
 }

@@ -103,10 +103,13 @@ function join(context: Context, node: Join, scope: Scope): Source {
   const left = fromClause(context, node.left, scope)
   const leftScope = withSource(scope, left)
   const array = arrayReference(node.right, leftScope)
-  if (array && !standsAlone(context, node, array, leftScope))
-    return arrayStep(context, node, array, left, scope)
+  if (array && !standsAlone(context, node, array, leftScope)) {
+    const step = arrayStep(context, node, array, left, scope)
+    checkNames(context, node, step.variables)
+    return step
+  }
   const right = fromClause(context, node.right, scope)
-  checkNames(context, node, left, right)
+  checkNames(context, node, [...left.variables, ...right.variables])
   const both: Source = {
     sql: '',
     joined: true,
@@ -135,9 +138,9 @@ function joinWord(node: Join): string {
   return node.type === 'COMMA' || node.type === 'CROSS' ? 'CROSS JOIN' : `${node.type} JOIN`
 }
 
-function checkNames(context: Context, node: Join, left: Source, right: Source): void {
-  const twice = right.variables.find(
-    ({ name }) => name !== null && left.variables.some(variable => sameName(variable.name, name)),
+function checkNames(context: Context, node: Join, variables: RangeVariable[]): void {
+  const twice = variables.find(
+    ({ name }, at) => name !== null && variables.slice(0, at).some(other => sameName(other.name, name)),
   )
   if (twice) throw context.invalid(node.right, `Duplicate table alias ${twice.name} in the same FROM clause`)
 }

@@ -430,6 +430,14 @@ describeDuckDb(
         ['SELECT STRING_AGG() FROM logs', 'for function STRING_AGG: it takes 1 to 2, not 0', 1, 8],
         ["SELECT ('a').b", 'if it holds JSON, write JSON_VALUE', 1, 14],
         ['SELECT 1 FROM logs AS a, logs AS A', 'Duplicate table alias A', 1, 26],
+        ['SELECT 1 FROM UNNEST([1]) AS x, UNNEST([2]) AS x', 'Duplicate table alias x', 1, 33],
+        ['SELECT 1 FROM UNNEST([1]) AS x CROSS JOIN UNNEST([2]) AS x', 'Duplicate table alias x', 1, 43],
+        [
+          'SELECT 1 FROM UNNEST([1]) AS a WITH OFFSET AS o, UNNEST([2]) AS o',
+          'Duplicate table alias o',
+          1,
+          50,
+        ],
         ['WITH t AS (SELECT 1), T AS (SELECT 2) SELECT 1', 'Duplicate alias T', 1, 23],
         ['SELECT 1 AS a UNION ALL SELECT 1, 2', 'mismatched column count: 1 and 2', 1, 25],
         [

@@ -74,7 +74,11 @@ export const numberTemplates: Templates = {
   SECH: hyperbolic('cosh'),
   LN: logarithm('ln'),
   LOG10: logarithm('log10'),
-  CBRT: ['cbrt', approximated(x => `cbrt(${x})`)],
+  // DuckDB's of 27 is 3.0000000000000004.
+  CBRT: [
+    x => `(CASE WHEN round(cbrt(${x})) ** 3 = ${x} THEN round(cbrt(${x})) ELSE cbrt(${x}) END)`,
+    approximated(x => `cbrt(${x})`),
+  ],
   ...each('CEIL FLOOR', whole),
   CEILING: whole('ceil'),
   DIV: [(x, y) => `(${x} // ${divisorOf(x, y, 'BIGINT')})`, 'gsql_numeric_div'],
