@@ -38,12 +38,20 @@ class Scanner {
     if (step === undefined) return this.value(depth)
     if (depth > deepest) throw new Broken()
     const sign = this.peek()
-    if (typeof step === 'string' && sign === '{') return this.inObject(step, steps, depth)
     // A key of digits is an index where there is an array.
     const index = typeof step === 'number' ? step : /^\d+$/.test(step) ? Number(step) : -1
-    if (index >= 0 && sign === '[') return this.inArray(index, steps, depth)
-    this.skip(depth)
-    return null
+    let found: Found | null = null
+    let at = 0
+    // Behind a key that leads nowhere an equal one may lead on.
+    const inside = (isStep: boolean) => {
+      if (isStep) found = this.find(steps, depth + 1)
+      else this.skip(depth + 1)
+      return found !== null
+    }
+    if (typeof step === 'string' && sign === '{') this.list('}', () => inside(this.key() === step))
+    else if (index >= 0 && sign === '[') this.list(']', () => inside(at === index) || at++ === index)
+    else this.skip(depth)
+    return found
   }
 
   /** Past a value that is not asked for. */
@@ -51,36 +59,7 @@ class Scanner {
     const sign = this.peek()
     if (sign === '{' || sign === '[') this.value(depth)
     else if (sign === '"' || sign === "'") this.string()
-    else if (!this.matches(literal) && !this.matches(number)) throw new Broken()
-  }
-
-  private inObject(step: string, steps: Step[], depth: number): Found | null {
-    let found: Found | null = null
-    this.list('}', () => {
-      const key = this.string()
-      this.expect(':')
-      if (key !== step) {
-        this.skip(depth + 1)
-        return false
-      }
-      found = this.find(steps, depth + 1)
-      return found !== null
-    })
-    return found
-  }
-
-  private inArray(step: number, steps: Step[], depth: number): Found | null {
-    let found: Found | null = null
-    let index = 0
-    this.list(']', () => {
-      if (index++ !== step) {
-        this.skip(depth + 1)
-        return false
-      }
-      found = this.find(steps, depth + 1)
-      return true
-    })
-    return found
+    else if (this.match(literal) === null && this.match(number) === null) throw new Broken()
   }
 
   private value(depth: number): Found {
@@ -100,9 +79,7 @@ class Scanner {
   private object(depth: number): Found {
     const fields: string[] = []
     this.list('}', () => {
-      const key = this.string()
-      this.expect(':')
-      fields.push(`${quoted(key)}:${this.value(depth + 1).json}`)
+      fields.push(`${quoted(this.key())}:${this.value(depth + 1).json}`)
       return false
     })
     return { json: `{${fields.join(',')}}`, scalar: null, items: null }
@@ -126,6 +103,13 @@ class Scanner {
       else if (this.peek() !== end) throw new Broken()
     }
     this.at++
+  }
+
+  private key(): string {
+    const key = this.string()
+    if (this.peek() !== ':') throw new Broken()
+    this.at++
+    return key
   }
 
   private string(): string {
@@ -166,20 +150,8 @@ class Scanner {
   private peek(): string {
     const sign = this.text[this.at] ?? ''
     if (sign > ' ' && sign < '\u007f') return sign
-    this.matches(blanks)
+    this.match(blanks)
     return this.text[this.at] ?? ''
-  }
-
-  private matches(pattern: RegExp): boolean {
-    pattern.lastIndex = this.at
-    if (!pattern.test(this.text)) return false
-    this.at = pattern.lastIndex
-    return true
-  }
-
-  private expect(sign: string): void {
-    if (this.peek() !== sign) throw new Broken()
-    this.at++
   }
 
   private match(pattern: RegExp): string | null {

@@ -21,7 +21,7 @@ import { noSignature } from '../no-signature.ts'
 import { wholeWindow } from '../windows.ts'
 
 /** From DuckDB SQL of the arguments to that of the call, `null` if they do not go with the date part; or a DuckDB function. */
-export type Template = string | ((...args: string[]) => string | null)
+type Template = string | ((...args: string[]) => string | null)
 
 /** The same where more of the call counts than its arguments. */
 export type Rule = (site: CallSite, ...args: string[]) => string | null
