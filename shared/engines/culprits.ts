@@ -3,6 +3,7 @@
  * named where it alone can have caused the error; where several can, the error stays without a place.
  */
 import { placeOf } from '../sql/error.ts'
+import { isAggregateName } from '../sql/functions.ts'
 import { nearestName } from '../sql/nearest.ts'
 import { statementLimits } from '../sql/limits.ts'
 import { parse } from '../sql/parser.ts'
@@ -10,7 +11,6 @@ import type { AnyNode, Call, Expression, Path, Query, Select } from '../sql/tree
 import { children, descendants } from '../sql/walk.ts'
 import { isDay, isZone } from './calendar.ts'
 import { EngineError } from './engine.ts'
-import { aggregates } from './rollups.ts'
 
 interface Suspicion {
   /** The parts that can have caused it. */
@@ -101,7 +101,7 @@ function nameOf({ name }: Call): string {
 }
 
 function isPlainAggregate(call: Call): boolean {
-  return aggregates.has(nameOf(call)) && !call.over
+  return isAggregateName(nameOf(call)) && !call.over
 }
 
 function divisions(query: Query): AnyNode[] {

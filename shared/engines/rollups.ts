@@ -6,6 +6,7 @@
  * up, and there is one SELECT, without WITH and DISTINCT, which BigQuery would take.
  */
 import { placeOf, SqlError } from '../sql/error.ts'
+import { isAggregateName } from '../sql/functions.ts'
 import { parse } from '../sql/parser.ts'
 import { nameKey } from '../sql/relations.ts'
 import type { AnyNode, Call, Expression, From, Query, Select, SelectItem } from '../sql/tree.ts'
@@ -110,18 +111,9 @@ function additionOf(expression: Expression): string | null {
   return expression.kind === 'Call' ? (additions[nameOf(expression)] ?? null) : null
 }
 
-/** Aggregates inside of other expressions, and those that do not add up. */
-const otherAggregates = new Set(
-  `ANY_VALUE APPROX_COUNT_DISTINCT APPROX_QUANTILES APPROX_TOP_COUNT APPROX_TOP_SUM ARRAY_AGG ARRAY_CONCAT_AGG AVG CORR
-  COVAR_POP COVAR_SAMP MAX_BY MIN_BY STDDEV STDDEV_POP STDDEV_SAMP STRING_AGG VAR_POP VAR_SAMP VARIANCE`.split(
-    /\s+/,
-  ),
-)
-
-export const aggregates: ReadonlySet<string> = new Set([...Object.keys(additions), ...otherAggregates])
-
+/** Refuses aggregates inside of other expressions, and those that do not add up. */
 function refuseAggregates(node: AnyNode, refuse: Refuse): void {
-  if (node.kind === 'Call' && otherAggregates.has(nameOf(node)))
+  if (node.kind === 'Call' && isAggregateName(nameOf(node)) && !additions[nameOf(node)])
     throw refuse(
       node,
       `${nameOf(node)} does not add up; a roll-up takes ${Object.keys(additions).join(', ')}`,

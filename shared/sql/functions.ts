@@ -295,6 +295,11 @@ interface SqlFunction {
 /** By name in capitals, `NET.HOST` with its dot. */
 export const functions: ReadonlyMap<string, SqlFunction> = table()
 
+/** Whether a function, by its name in capitals, makes one row of many where it has no OVER. */
+export function isAggregateName(name: string): boolean {
+  return functions.get(name)?.kind === 'aggregates'
+}
+
 function table(): Map<string, SqlFunction> {
   const found = new Map<string, SqlFunction>()
   for (const [kind, text] of Object.entries(rows)) {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { SqlError } from '../../../../sql/error.ts'
+import { functions } from '../../../../sql/functions.ts'
 import { UnsupportedError } from '../context.ts'
 import { rewrite } from '../rewrite.ts'
 import { rules } from './calls.ts'
@@ -23,6 +24,14 @@ test.each(Object.keys(rules))('%s takes or refuses any arguments, and fails at n
     } catch (error) {
       if (!(error instanceof SqlError)) throw new Error(`${name}(${list})`, { cause: error })
     }
+})
+
+test('every rule is that of a signature', () => {
+  const more = Object.entries(rules).filter(
+    ([name, rule]) =>
+      [rule].flat().length > (functions.get(name.replace('SAFE.', ''))?.signatures.length ?? 0),
+  )
+  expect(more.map(([name]) => name)).toEqual([])
 })
 
 test.each([

@@ -1,5 +1,5 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
-import { functions } from '../../../../sql/functions.ts'
+import { functions, isAggregateName } from '../../../../sql/functions.ts'
 import { instead, table } from '../../../../sql/instead.ts'
 import type { AnyNode, Call, Path } from '../../../../sql/tree.ts'
 import { descendants, descendantsHere } from '../../../../sql/walk.ts'
@@ -113,7 +113,7 @@ function functionName(call: Call): { name: string; safe: boolean } {
 
 /** Whether a call makes one row of many, unless it has an OVER clause. */
 export function isAggregate(call: Call): boolean {
-  return functions.get(functionName(call).name)?.kind === 'aggregates'
+  return isAggregateName(functionName(call).name)
 }
 
 /** Throws SqlError for an aggregate or window function in a part of a query that is read before its rows are grouped. */
