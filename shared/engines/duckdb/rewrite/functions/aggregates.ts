@@ -16,7 +16,7 @@ const ofDuck =
   site =>
     aggregate(site, duck)
 
-export const aggregateRules: Rules = {
+export const aggregateFunctions: Rules = {
   // Counted exactly, which is within the error that BigQuery allows.
   APPROX_COUNT_DISTINCT: (site, value) => `count(DISTINCT ${value})${over(site)}`,
   APPROX_QUANTILES: approximateQuantiles,

@@ -5,7 +5,7 @@ import { joinedBy } from '../repeats.ts'
 import { raise } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
-import type { CallSite, Rule, Rules, Templates } from './signature.ts'
+import { type CallSite, type Rule, type Rules, rulesOf } from './signature.ts'
 
 const end = (position: '1' | '-1') => (array: string) => {
   const empty = `CASE WHEN len(${array}) = 0 THEN ${raise('Array index is out of bounds')} ELSE ${position} END`
@@ -35,24 +35,24 @@ const fractions =
     return `list_transform(${numbers}, lambda n: CAST(${from} + n * ${step} AS ${duckType({ kind })}))`
   }
 
-export const arrayTemplates: Templates = {
-  ARRAY_FIRST: end('1'),
-  ARRAY_LAST: end('-1'),
-  ARRAY_LENGTH: 'len',
-  ARRAY_REVERSE: 'list_reverse',
-  ARRAY_SLICE: (array, from, to) => {
-    const [first, last] = [from, to].map(at => `(CASE WHEN ${at} < 0 THEN ${at} ELSE ${at} + 1 END)`)
-    return `list_slice(${array}, ${first}, ${last})`
-  },
-  GENERATE_ARRAY: [
-    (from, to, step?: string) =>
-      `generate_series(${from}, ${to}${step === undefined ? '' : `, ${nonZero(step, 'BIGINT')}`})`,
-    fractions('NUMERIC', decimalSteps),
-    fractions('FLOAT64', numberSteps),
-  ],
-}
+export const arrayFunctions: Rules = {
+  ...rulesOf({
+    ARRAY_FIRST: end('1'),
+    ARRAY_LAST: end('-1'),
+    ARRAY_LENGTH: 'len',
+    ARRAY_REVERSE: 'list_reverse',
+    ARRAY_SLICE: (array, from, to) => {
+      const [first, last] = [from, to].map(at => `(CASE WHEN ${at} < 0 THEN ${at} ELSE ${at} + 1 END)`)
+      return `list_slice(${array}, ${first}, ${last})`
+    },
+    GENERATE_ARRAY: [
+      (from, to, step?: string) =>
+        `generate_series(${from}, ${to}${step === undefined ? '' : `, ${nonZero(step, 'BIGINT')}`})`,
+      fractions('NUMERIC', decimalSteps),
+      fractions('FLOAT64', numberSteps),
+    ],
+  }),
 
-export const arrayRules: Rules = {
   ARRAY_CONCAT: concat,
   // DuckDB puts texts together only: bytes by their digits.
   ARRAY_TO_STRING: [

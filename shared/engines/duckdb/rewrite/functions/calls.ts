@@ -6,37 +6,28 @@ import { descendants, descendantsHere } from '../../../../sql/walk.ts'
 import { attempt, lift } from '../attempt.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { findPath } from '../scope.ts'
-import { aggregateRules } from './aggregates.ts'
-import { arrayRules, arrayTemplates } from './arrays.ts'
-import { conditionRules, conditionTemplates } from './conditions.ts'
-import { dateFormatRules, dateFormatTemplates } from './date-formats.ts'
-import { dateRules, dateTemplates } from './dates.ts'
-import { jsonRules, jsonTemplates } from './json.ts'
-import { numberRules, numberTemplates } from './numbers.ts'
-import { regexpRules } from './regexp.ts'
-import { CallSite, type Rules, rulesOf } from './signature.ts'
-import { stringRules, stringTemplates } from './strings.ts'
+import { aggregateFunctions } from './aggregates.ts'
+import { arrayFunctions } from './arrays.ts'
+import { conditionFunctions } from './conditions.ts'
+import { dateFormatFunctions } from './date-formats.ts'
+import { dateFunctions } from './dates.ts'
+import { jsonFunctions } from './json.ts'
+import { numberFunctions } from './numbers.ts'
+import { regexpFunctions } from './regexp.ts'
+import { CallSite, type Rules } from './signature.ts'
+import { stringFunctions } from './strings.ts'
 
 /** By name in capitals, `NET.HOST` with its dot. */
 export const rules: Rules = {
-  ...rulesOf({
-    ...arrayTemplates,
-    ...conditionTemplates,
-    ...dateFormatTemplates,
-    ...dateTemplates,
-    ...jsonTemplates,
-    ...numberTemplates,
-    ...stringTemplates,
-  }),
-  ...aggregateRules,
-  ...arrayRules,
-  ...conditionRules,
-  ...dateFormatRules,
-  ...dateRules,
-  ...jsonRules,
-  ...numberRules,
-  ...regexpRules,
-  ...stringRules,
+  ...aggregateFunctions,
+  ...arrayFunctions,
+  ...conditionFunctions,
+  ...dateFormatFunctions,
+  ...dateFunctions,
+  ...jsonFunctions,
+  ...numberFunctions,
+  ...regexpFunctions,
+  ...stringFunctions,
 }
 
 /** Why some functions of GoogleSQL are not in the table. */

@@ -7,7 +7,7 @@ import { condition, unifyOrThrow } from '../coercion.ts'
 import { noSignature } from '../no-signature.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { comparison } from '../operators.ts'
-import type { Rules, Templates } from './signature.ts'
+import { type Rules, rulesOf } from './signature.ts'
 
 /** The greatest or least argument; NULL if any is, where DuckDB ignores NULLs. */
 const extreme = (duck: string, values: string[], first = '') => {
@@ -15,14 +15,14 @@ const extreme = (duck: string, values: string[], first = '') => {
   return `(CASE WHEN ${missing} THEN NULL${first} ELSE ${duck}(${values.join(', ')}) END)`
 }
 
-export const conditionTemplates: Templates = {
-  COALESCE: (...values) => `COALESCE(${values.join(', ')})`,
-  GREATEST: (...values) => extreme('greatest', values),
-  IF: (test, yes, no) => `(CASE WHEN ${test} THEN ${yes} ELSE ${no} END)`,
-  IFNULL: (value, other) => `COALESCE(${value}, ${other})`,
-}
+export const conditionFunctions: Rules = {
+  ...rulesOf({
+    COALESCE: (...values) => `COALESCE(${values.join(', ')})`,
+    GREATEST: (...values) => extreme('greatest', values),
+    IF: (test, yes, no) => `(CASE WHEN ${test} THEN ${yes} ELSE ${no} END)`,
+    IFNULL: (value, other) => `COALESCE(${value}, ${other})`,
+  }),
 
-export const conditionRules: Rules = {
   // DuckDB takes no `error` under TRY.
   ERROR: ({ scope }, text) => (scope.lifted ? 'NULL' : `error(${text})`),
   // DuckDB's greatest number is NaN; GoogleSQL gives it for LEAST too.

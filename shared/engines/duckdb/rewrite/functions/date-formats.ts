@@ -16,27 +16,27 @@ import {
   zoned,
 } from '../dates-and-times.ts'
 import { strictJson } from './json.ts'
-import type { CallSite, Rule, Rules, Templates } from './signature.ts'
+import { type CallSite, type Rule, type Rules, rulesOf } from './signature.ts'
 
 const itself = (datetime: string) => datetime
 
 const datetimeFormat = '%Y-%m-%d %H:%M:%S'
 
-export const dateFormatTemplates: Templates = {
-  STRING: [
-    (timestamp, zone?: string) => {
-      if (zone === undefined) return `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`
-      const { local, minutes } = zoned(timestamp, zone)
-      return `(${datetimeText(local, datetimeFormat)} || regexp_replace(${zoneOffset(minutes)}, ':00$', ''))`
-    },
-    datetime => datetimeText(datetime, datetimeFormat),
-    date => `CAST(${date} AS VARCHAR)`,
-    time => datetimeText(onEpochDay(time), '%H:%M:%S'),
-    json => strictJson(json, ['VARCHAR'], 'VARCHAR'),
-  ],
-}
+export const dateFormatFunctions: Rules = {
+  ...rulesOf({
+    STRING: [
+      (timestamp, zone?: string) => {
+        if (zone === undefined) return `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`
+        const { local, minutes } = zoned(timestamp, zone)
+        return `(${datetimeText(local, datetimeFormat)} || regexp_replace(${zoneOffset(minutes)}, ':00$', ''))`
+      },
+      datetime => datetimeText(datetime, datetimeFormat),
+      date => `CAST(${date} AS VARCHAR)`,
+      time => datetimeText(onEpochDay(time), '%H:%M:%S'),
+      json => strictJson(json, ['VARCHAR'], 'VARCHAR'),
+    ],
+  }),
 
-export const dateFormatRules: Rules = {
   FORMAT_DATE: [formatting('DATE', asDatetime), formatting('DATETIME'), formatTimestamp],
   FORMAT_DATETIME: [formatting('DATETIME'), formatTimestamp],
   FORMAT_TIME: formatting('TIME', onEpochDay),

@@ -18,7 +18,7 @@ import {
   withinYears,
 } from '../dates-and-times.ts'
 import { interval, intervalParts, movedBy, plainInterval } from '../intervals.ts'
-import { type CallSite, each, type Rule, type Rules, type Templates } from './signature.ts'
+import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature.ts'
 
 type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
 
@@ -143,61 +143,61 @@ const ofDay = (hour: string) =>
 
 const same = (value: string) => value
 
-export const dateTemplates: Templates = {
-  DATE: [
-    same,
-    asDate,
-    (timestamp, zone) => asDate(toDatetime(timestamp, zone)),
-    // Of the text of a DATETIME or a TIMESTAMP too.
-    text => asDate(toDatetime(conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ'))),
-    'make_date',
-  ],
-  DATETIME: [
-    same,
-    toDatetime,
-    asDatetime,
-    (date, time) => `(${date} + ${time})`,
-    text => conversions['STRING>DATETIME']!(text, 'TIMESTAMP'),
-    (year, month, day, hour, ...rest) =>
-      `make_timestamp(${[year, month, day, ofDay(hour), ...rest].join(', ')})`,
-  ],
-  TIME: [
-    same,
-    asTime,
-    (timestamp, zone) => asTime(toDatetime(timestamp, zone)),
-    (hour, ...rest) => `make_time(${[ofDay(hour), ...rest].join(', ')})`,
-  ],
-  TIMESTAMP: [
-    same,
-    text => conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ'),
-    toTimestamp,
-    (text, zone) => toTimestamp(conversions['STRING>DATETIME']!(text, 'TIMESTAMP'), zone),
-  ],
+export const dateFunctions: Rules = {
+  ...rulesOf({
+    DATE: [
+      same,
+      asDate,
+      (timestamp, zone) => asDate(toDatetime(timestamp, zone)),
+      // Of the text of a DATETIME or a TIMESTAMP too.
+      text => asDate(toDatetime(conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ'))),
+      'make_date',
+    ],
+    DATETIME: [
+      same,
+      toDatetime,
+      asDatetime,
+      (date, time) => `(${date} + ${time})`,
+      text => conversions['STRING>DATETIME']!(text, 'TIMESTAMP'),
+      (year, month, day, hour, ...rest) =>
+        `make_timestamp(${[year, month, day, ofDay(hour), ...rest].join(', ')})`,
+    ],
+    TIME: [
+      same,
+      asTime,
+      (timestamp, zone) => asTime(toDatetime(timestamp, zone)),
+      (hour, ...rest) => `make_time(${[ofDay(hour), ...rest].join(', ')})`,
+    ],
+    TIMESTAMP: [
+      same,
+      text => conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ'),
+      toTimestamp,
+      (text, zone) => toTimestamp(conversions['STRING>DATETIME']!(text, 'TIMESTAMP'), zone),
+    ],
 
-  DATE_DIFF: [difference('DATE'), difference('DATETIME'), timestampDifference],
-  DATETIME_DIFF: [difference('DATETIME'), timestampDifference],
-  TIME_DIFF: difference('TIME'),
-  TIMESTAMP_DIFF: [timestampDifference, difference('DATETIME')],
+    DATE_DIFF: [difference('DATE'), difference('DATETIME'), timestampDifference],
+    DATETIME_DIFF: [difference('DATETIME'), timestampDifference],
+    TIME_DIFF: difference('TIME'),
+    TIMESTAMP_DIFF: [timestampDifference, difference('DATETIME')],
 
-  DATE_TRUNC: [truncations.DATE, truncations.DATETIME, truncations.TIMESTAMP],
-  DATETIME_TRUNC: [truncations.DATETIME, truncations.TIMESTAMP, truncationOfDate],
-  TIME_TRUNC: truncations.TIME,
-  TIMESTAMP_TRUNC: [truncations.TIMESTAMP, truncations.DATETIME, truncationOfDate],
-  LAST_DAY: lastDay,
+    DATE_TRUNC: [truncations.DATE, truncations.DATETIME, truncations.TIMESTAMP],
+    DATETIME_TRUNC: [truncations.DATETIME, truncations.TIMESTAMP, truncationOfDate],
+    TIME_TRUNC: truncations.TIME,
+    TIMESTAMP_TRUNC: [truncations.TIMESTAMP, truncations.DATETIME, truncationOfDate],
+    LAST_DAY: lastDay,
 
-  ...each('JUSTIFY_DAYS JUSTIFY_HOURS JUSTIFY_INTERVAL', duck => `gsql_${duck}`),
+    ...each('JUSTIFY_DAYS JUSTIFY_HOURS JUSTIFY_INTERVAL', duck => `gsql_${duck}`),
 
-  DATE_FROM_UNIX_DATE: days => `(DATE '1970-01-01' + CAST(${days} AS INTEGER))`,
-  TIMESTAMP_MICROS: fromUnix(1),
-  TIMESTAMP_MILLIS: fromUnix(1000),
-  TIMESTAMP_SECONDS: fromUnix(1_000_000),
-  UNIX_DATE: date => `date_diff('day', DATE '1970-01-01', ${date})`,
-  UNIX_MICROS: 'epoch_us',
-  UNIX_MILLIS: unix(1000),
-  UNIX_SECONDS: unix(1_000_000),
-}
+    DATE_FROM_UNIX_DATE: days => `(DATE '1970-01-01' + CAST(${days} AS INTEGER))`,
+    TIMESTAMP_MICROS: fromUnix(1),
+    TIMESTAMP_MILLIS: fromUnix(1000),
+    TIMESTAMP_SECONDS: fromUnix(1_000_000),
+    UNIX_DATE: date => `date_diff('day', DATE '1970-01-01', ${date})`,
+    UNIX_MICROS: 'epoch_us',
+    UNIX_MILLIS: unix(1000),
+    UNIX_SECONDS: unix(1_000_000),
+  }),
 
-export const dateRules: Rules = {
   CURRENT_DATE: current(asDate),
   CURRENT_DATETIME: current(same),
   CURRENT_TIME: current(asTime),

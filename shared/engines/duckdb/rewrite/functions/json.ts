@@ -9,7 +9,7 @@ import { joinedBy, nullWhere, once, repeated } from '../repeats.ts'
 import { floatText, trimmedDecimal } from '../casts.ts'
 import { raise, structField, type Typed } from '../context.ts'
 import { datetimeText, onEpochDay, toDatetime } from '../dates-and-times.ts'
-import { type CallSite, each, type Rule, type Rules, type Templates } from './signature.ts'
+import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature.ts'
 
 /** JSON, of the text that one of our functions gives. */
 const asJson = (text: string) => `CAST(${text} AS JSON)`
@@ -128,15 +128,15 @@ function changing(name: string, values: 0 | 1, option?: string): Rule {
   }
 }
 
-export const jsonTemplates: Templates = {
-  BOOL: json => strictJson(json, ['BOOLEAN'], 'BOOLEAN'),
-  INT64: ofJson('gsql_json_int64'),
-  JSON_TYPE: json =>
-    `(CASE json_type(${json}) WHEN 'VARCHAR' THEN 'string' WHEN 'UBIGINT' THEN 'number' WHEN 'BIGINT' THEN 'number' WHEN 'DOUBLE' THEN 'number' ELSE lower(json_type(${json})) END)`,
-  ...each('LAX_BOOL LAX_FLOAT64 LAX_INT64 LAX_STRING', duck => ofJson(`gsql_${duck}`)),
-}
+export const jsonFunctions: Rules = {
+  ...rulesOf({
+    BOOL: json => strictJson(json, ['BOOLEAN'], 'BOOLEAN'),
+    INT64: ofJson('gsql_json_int64'),
+    JSON_TYPE: json =>
+      `(CASE json_type(${json}) WHEN 'VARCHAR' THEN 'string' WHEN 'UBIGINT' THEN 'number' WHEN 'BIGINT' THEN 'number' WHEN 'DOUBLE' THEN 'number' ELSE lower(json_type(${json})) END)`,
+    ...each('LAX_BOOL LAX_FLOAT64 LAX_INT64 LAX_STRING', duck => ofJson(`gsql_${duck}`)),
+  }),
 
-export const jsonRules: Rules = {
   FLOAT64: (site, json) => {
     const mode = site.option('wide_number_mode', `'round'`)
     const value = strictJson(json, ['UBIGINT', 'BIGINT', 'DOUBLE'], 'DOUBLE')

@@ -4,7 +4,7 @@ import { coerce, unify } from '../coercion.ts'
 import { arrayOf, elementOf, raise } from '../context.ts'
 import { orderable } from '../keys.ts'
 import { decimal, divisorOf, exact, isDecimal, nonZero } from '../operators.ts'
-import { type CallSite, each, type Rule, type Rules, type Templates } from './signature.ts'
+import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature.ts'
 
 type Unary = (x: string) => string
 
@@ -50,78 +50,78 @@ function finite(result: string, ...args: string[]): string {
   return `(CASE WHEN NOT isfinite(${result}) AND ${given} THEN ${outOfRange} ELSE ${result} END)`
 }
 
-export const numberTemplates: Templates = {
-  ...each('ABS ASINH ATAN ATAN2 TANH', duck => duck),
-  BIT_COUNT: [
-    x => `CAST(bit_count(${x}) AS BIGINT)`,
-    // DuckDB has no bits of no bytes.
-    x => `(CASE WHEN octet_length(${x}) = 0 THEN 0 ELSE CAST(bit_count(CAST(${x} AS BIT)) AS BIGINT) END)`,
-  ],
-  ...each('ACOS ASIN COS SIN TAN', duck => ofFinite(x => `${duck}(${x})`)),
-  ACOSH: x =>
-    `(CASE WHEN ${x} = '-Infinity' THEN ${notANumber} WHEN ${x} < 1 THEN ${outOfRange} ELSE acosh(${x}) END)`,
-  ATANH: ofFinite(x => `(CASE WHEN abs(${x}) >= 1 THEN ${outOfRange} ELSE atanh(${x}) END)`),
-  ...each('COSH SINH', duck => (x: string) => finite(`${duck}(${x})`, x)),
-  COT: reciprocal('tan'),
-  COTH: hyperbolic('tanh'),
-  CSC: reciprocal('sin'),
-  CSCH: hyperbolic('sinh'),
-  PARSE_BIGNUMERIC: text => `CAST(gsql_parse_bignumeric(${text}) AS DECIMAL(38,18))`,
-  // More digits than DuckDB keeps stay an error.
-  'SAFE.PARSE_BIGNUMERIC': text => `CAST(gsql_safe_parse_bignumeric(${text}) AS DECIMAL(38,18))`,
-  PARSE_NUMERIC: 'gsql_parse_numeric',
-  SEC: reciprocal('cos'),
-  SECH: hyperbolic('cosh'),
-  LN: logarithm('ln'),
-  LOG10: logarithm('log10'),
-  // DuckDB's of 27 is 3.0000000000000004.
-  CBRT: [
-    x => `(CASE WHEN round(cbrt(${x})) ** 3 = ${x} THEN round(cbrt(${x})) ELSE cbrt(${x}) END)`,
-    approximated(x => `cbrt(${x})`),
-  ],
-  ...each('CEIL FLOOR', whole),
-  CEILING: whole('ceil'),
-  DIV: [(x, y) => `(${x} // ${divisorOf(x, y, 'BIGINT')})`, 'gsql_numeric_div'],
-  EXP: [x => finite(`exp(${x})`, x), approximated(x => `exp(${x})`)],
-  IEEE_DIVIDE: (x, y) => `(${x} / ${y})`,
-  IS_INF: 'isinf',
-  IS_NAN: 'isnan',
-  LOG: [
-    ...logarithm('ln'),
-    (x, base) => {
-      const strange = `${x} = '-Infinity' OR ${base} IN ('Infinity', '-Infinity')`
-      const one = `(CASE WHEN ${base} = 1 AND NOT isnan(${x}) THEN ${outOfRange} ELSE ${base} END)`
-      return `(CASE WHEN ${strange} THEN ${notANumber} ELSE ln(${x}) / ln(${one}) END)`
-    },
-  ],
-  MOD: [
-    // DuckDB refuses the smallest integer by -1.
-    (x, y) => `(${x} % (CASE WHEN ${y} = -1 THEN 1 ELSE ${divisorOf(x, y, 'BIGINT')} END))`,
-    (x, y) => `(${x} % ${divisorOf(x, y, 'DECIMAL(38,9)')})`,
-  ],
-  NULLIFZERO: x => nullWhere(x, '0'),
-  POW: power,
-  POWER: power,
-  ROUND: [
-    ...whole('round'),
-    'gsql_round',
-    (x, digits) => `gsql_round(CAST(${x} AS DOUBLE), ${digits})`,
-    (x, digits, mode = `'ROUND_HALF_AWAY_FROM_ZERO'`) => `gsql_numeric_round(${x}, ${digits}, ${mode})`,
-    (x, digits) => `round(${x}, CAST(${digits} AS INTEGER))`,
-  ],
-  SQRT: ['sqrt', 'gsql_numeric_sqrt'],
-  TRUNC: [
-    ...whole('trunc'),
-    'gsql_trunc',
-    (x, digits) => `gsql_trunc(CAST(${x} AS DOUBLE), ${digits})`,
-    // DuckDB has a number for NULL where the digits are more than it keeps.
-    (x, digits) =>
-      once([x], x => `(CASE WHEN ${x} IS NOT NULL THEN trunc(${x}, CAST(${digits} AS INTEGER)) END)`),
-  ],
-  ZEROIFNULL: x => `COALESCE(${x}, 0)`,
-}
+export const numberFunctions: Rules = {
+  ...rulesOf({
+    ...each('ABS ASINH ATAN ATAN2 TANH', duck => duck),
+    BIT_COUNT: [
+      x => `CAST(bit_count(${x}) AS BIGINT)`,
+      // DuckDB has no bits of no bytes.
+      x => `(CASE WHEN octet_length(${x}) = 0 THEN 0 ELSE CAST(bit_count(CAST(${x} AS BIT)) AS BIGINT) END)`,
+    ],
+    ...each('ACOS ASIN COS SIN TAN', duck => ofFinite(x => `${duck}(${x})`)),
+    ACOSH: x =>
+      `(CASE WHEN ${x} = '-Infinity' THEN ${notANumber} WHEN ${x} < 1 THEN ${outOfRange} ELSE acosh(${x}) END)`,
+    ATANH: ofFinite(x => `(CASE WHEN abs(${x}) >= 1 THEN ${outOfRange} ELSE atanh(${x}) END)`),
+    ...each('COSH SINH', duck => (x: string) => finite(`${duck}(${x})`, x)),
+    COT: reciprocal('tan'),
+    COTH: hyperbolic('tanh'),
+    CSC: reciprocal('sin'),
+    CSCH: hyperbolic('sinh'),
+    PARSE_BIGNUMERIC: text => `CAST(gsql_parse_bignumeric(${text}) AS DECIMAL(38,18))`,
+    // More digits than DuckDB keeps stay an error.
+    'SAFE.PARSE_BIGNUMERIC': text => `CAST(gsql_safe_parse_bignumeric(${text}) AS DECIMAL(38,18))`,
+    PARSE_NUMERIC: 'gsql_parse_numeric',
+    SEC: reciprocal('cos'),
+    SECH: hyperbolic('cosh'),
+    LN: logarithm('ln'),
+    LOG10: logarithm('log10'),
+    // DuckDB's of 27 is 3.0000000000000004.
+    CBRT: [
+      x => `(CASE WHEN round(cbrt(${x})) ** 3 = ${x} THEN round(cbrt(${x})) ELSE cbrt(${x}) END)`,
+      approximated(x => `cbrt(${x})`),
+    ],
+    ...each('CEIL FLOOR', whole),
+    CEILING: whole('ceil'),
+    DIV: [(x, y) => `(${x} // ${divisorOf(x, y, 'BIGINT')})`, 'gsql_numeric_div'],
+    EXP: [x => finite(`exp(${x})`, x), approximated(x => `exp(${x})`)],
+    IEEE_DIVIDE: (x, y) => `(${x} / ${y})`,
+    IS_INF: 'isinf',
+    IS_NAN: 'isnan',
+    LOG: [
+      ...logarithm('ln'),
+      (x, base) => {
+        const strange = `${x} = '-Infinity' OR ${base} IN ('Infinity', '-Infinity')`
+        const one = `(CASE WHEN ${base} = 1 AND NOT isnan(${x}) THEN ${outOfRange} ELSE ${base} END)`
+        return `(CASE WHEN ${strange} THEN ${notANumber} ELSE ln(${x}) / ln(${one}) END)`
+      },
+    ],
+    MOD: [
+      // DuckDB refuses the smallest integer by -1.
+      (x, y) => `(${x} % (CASE WHEN ${y} = -1 THEN 1 ELSE ${divisorOf(x, y, 'BIGINT')} END))`,
+      (x, y) => `(${x} % ${divisorOf(x, y, 'DECIMAL(38,9)')})`,
+    ],
+    NULLIFZERO: x => nullWhere(x, '0'),
+    POW: power,
+    POWER: power,
+    ROUND: [
+      ...whole('round'),
+      'gsql_round',
+      (x, digits) => `gsql_round(CAST(${x} AS DOUBLE), ${digits})`,
+      (x, digits, mode = `'ROUND_HALF_AWAY_FROM_ZERO'`) => `gsql_numeric_round(${x}, ${digits}, ${mode})`,
+      (x, digits) => `round(${x}, CAST(${digits} AS INTEGER))`,
+    ],
+    SQRT: ['sqrt', 'gsql_numeric_sqrt'],
+    TRUNC: [
+      ...whole('trunc'),
+      'gsql_trunc',
+      (x, digits) => `gsql_trunc(CAST(${x} AS DOUBLE), ${digits})`,
+      // DuckDB has a number for NULL where the digits are more than it keeps.
+      (x, digits) =>
+        once([x], x => `(CASE WHEN ${x} IS NOT NULL THEN trunc(${x}, CAST(${digits} AS INTEGER)) END)`),
+    ],
+    ZEROIFNULL: x => `COALESCE(${x}, 0)`,
+  }),
 
-export const numberRules: Rules = {
   RANGE_BUCKET: rangeBucket,
   SAFE_ADD: safeArithmetic('+'),
   SAFE_DIVIDE: [(_, x, y) => `(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`, safeDivide],

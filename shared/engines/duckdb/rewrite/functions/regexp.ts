@@ -4,7 +4,7 @@ import { nullWhere, once } from '../repeats.ts'
 import { raise } from '../context.ts'
 import type { CallSite, Rules } from './signature.ts'
 
-export const regexpRules: Rules = {
+export const regexpFunctions: Rules = {
   REGEXP_CONTAINS: (_, text, pattern) => `regexp_matches(${text}, ${pattern})`,
   REGEXP_EXTRACT: extract,
   REGEXP_EXTRACT_ALL: extractAll,

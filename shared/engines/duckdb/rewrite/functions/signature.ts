@@ -30,7 +30,7 @@ export type Rule = (site: CallSite, ...args: string[]) => string | null
  * By the name of the function in capitals: what all its signatures become, or each of them in the order of
  * `shared/sql/functions.ts`. One of BYTES that comes behind the last is that of STRING, on bytes as characters.
  */
-export type Templates = Record<string, Template | Template[]>
+type Templates = Record<string, Template | Template[]>
 export type Rules = Record<string, Rule | Rule[]>
 
 /** Templates of functions whose names DuckDB has too, in small letters. */

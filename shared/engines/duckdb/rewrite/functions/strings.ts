@@ -5,7 +5,7 @@ import { joinedBy, nullWhere, once } from '../repeats.ts'
 import { raise, structField, type Typed, typed } from '../context.ts'
 import { anyOf } from '../operators.ts'
 import { format } from './format.ts'
-import { type CallSite, each, type Rule, type Rules, type Templates } from './signature.ts'
+import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature.ts'
 
 /** TRIM removes Unicode's white space; DuckDB's removes spaces only. */
 const whiteSpace = quoteText(
@@ -75,64 +75,64 @@ const digest = (duck: string) => {
   return [ofBoth, ofBoth]
 }
 
-export const stringTemplates: Templates = {
-  ...each('ENDS_WITH REPLACE STARTS_WITH STRPOS TO_BASE64', duck => duck),
-  ...each('FROM_BASE32 INITCAP TO_BASE32 TRANSLATE', duck => `gsql_${duck}`),
-  INSTR: (text, part, position?: string, occurrence = 'CAST(1 AS BIGINT)') =>
-    position === undefined
-      ? `strpos(${text}, ${part})`
-      : `gsql_instr(${text}, ${part}, ${position}, ${occurrence})`,
-  ...each('LTRIM RTRIM TRIM', trim),
-  ...each('LPAD RPAD', pad),
-  ...each('LEFT RIGHT', cut),
-  REPEAT: (text, times) => {
-    const size = `greatest(strlen(${text}), 1) * CAST(${times} AS DOUBLE)`
-    return `repeat(${text}, (CASE WHEN ${size} > ${mostMade} THEN ${raise('A text is longer than 1 MiB')} ELSE ${notNegative(times)} END))`
-  },
-  SPLIT: (text, delimiter = `','`) =>
-    `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
-  SUBSTR: substring,
-  SUBSTRING: substring,
-  TO_CODE_POINTS: text =>
-    `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
-  ...each('MD5 SHA1 SHA256', digest),
-  ASCII: text =>
-    `(CASE WHEN ascii(${text}) > 127 THEN ${raise('Bad value for a cast')} ELSE ascii(${text}) END)`,
-  BYTE_LENGTH: bytes,
-  CHARACTER_LENGTH: 'length',
-  CHAR_LENGTH: 'length',
-  CHR: code => `chr(CAST(${code} AS INTEGER))`,
-  CODE_POINTS_TO_BYTES: codePoints('gsql_code_points_to_bytes'),
-  CODE_POINTS_TO_STRING: codePoints('gsql_code_points_to_string'),
-  // With white space, and without the padding that DuckDB insists on.
-  FROM_BASE64: text =>
-    once(
-      [`regexp_replace(${text}, '\\s+', '', 'g')`],
-      text => `from_base64(${text} || repeat('=', (4 - length(${text}) % 4) % 4))`,
-    ),
-  FROM_HEX: 'unhex',
-  FARM_FINGERPRINT: [text => `gsql_fingerprint(encode(${text}))`, 'gsql_fingerprint'],
-  INITCAP: (text, delimiters = wordDelimiters) => `gsql_initcap(${text}, ${delimiters})`,
-  LENGTH: ['length', 'octet_length'],
-  LOWER: inCase('lower'),
-  'NET.HOST': hostOf,
-  'NET.PUBLIC_SUFFIX': url => `gsql_public_suffix(${hostOf(url)})`,
-  'NET.REG_DOMAIN': url => `gsql_reg_domain(${hostOf(url)})`,
-  OCTET_LENGTH: bytes,
-  // By characters of Unicode, where DuckDB keeps accents with their letters.
-  REVERSE: [
-    text =>
-      `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`)} END)`,
-    'gsql_reverse_bytes',
-  ],
-  SHA512: [text => `gsql_sha512(encode(${text}))`, 'gsql_sha512'],
-  SAFE_CONVERT_BYTES_TO_STRING: 'gsql_decode',
-  TO_HEX: value => `lower(hex(${value}))`,
-  UNICODE: text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`,
-  UPPER: inCase('upper'),
-}
+export const stringFunctions: Rules = {
+  ...rulesOf({
+    ...each('ENDS_WITH REPLACE STARTS_WITH STRPOS TO_BASE64', duck => duck),
+    ...each('FROM_BASE32 INITCAP TO_BASE32 TRANSLATE', duck => `gsql_${duck}`),
+    INSTR: (text, part, position?: string, occurrence = 'CAST(1 AS BIGINT)') =>
+      position === undefined
+        ? `strpos(${text}, ${part})`
+        : `gsql_instr(${text}, ${part}, ${position}, ${occurrence})`,
+    ...each('LTRIM RTRIM TRIM', trim),
+    ...each('LPAD RPAD', pad),
+    ...each('LEFT RIGHT', cut),
+    REPEAT: (text, times) => {
+      const size = `greatest(strlen(${text}), 1) * CAST(${times} AS DOUBLE)`
+      return `repeat(${text}, (CASE WHEN ${size} > ${mostMade} THEN ${raise('A text is longer than 1 MiB')} ELSE ${notNegative(times)} END))`
+    },
+    SPLIT: (text, delimiter = `','`) =>
+      `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
+    SUBSTR: substring,
+    SUBSTRING: substring,
+    TO_CODE_POINTS: text =>
+      `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
+    ...each('MD5 SHA1 SHA256', digest),
+    ASCII: text =>
+      `(CASE WHEN ascii(${text}) > 127 THEN ${raise('Bad value for a cast')} ELSE ascii(${text}) END)`,
+    BYTE_LENGTH: bytes,
+    CHARACTER_LENGTH: 'length',
+    CHAR_LENGTH: 'length',
+    CHR: code => `chr(CAST(${code} AS INTEGER))`,
+    CODE_POINTS_TO_BYTES: codePoints('gsql_code_points_to_bytes'),
+    CODE_POINTS_TO_STRING: codePoints('gsql_code_points_to_string'),
+    // With white space, and without the padding that DuckDB insists on.
+    FROM_BASE64: text =>
+      once(
+        [`regexp_replace(${text}, '\\s+', '', 'g')`],
+        text => `from_base64(${text} || repeat('=', (4 - length(${text}) % 4) % 4))`,
+      ),
+    FROM_HEX: 'unhex',
+    FARM_FINGERPRINT: [text => `gsql_fingerprint(encode(${text}))`, 'gsql_fingerprint'],
+    INITCAP: (text, delimiters = wordDelimiters) => `gsql_initcap(${text}, ${delimiters})`,
+    LENGTH: ['length', 'octet_length'],
+    LOWER: inCase('lower'),
+    'NET.HOST': hostOf,
+    'NET.PUBLIC_SUFFIX': url => `gsql_public_suffix(${hostOf(url)})`,
+    'NET.REG_DOMAIN': url => `gsql_reg_domain(${hostOf(url)})`,
+    OCTET_LENGTH: bytes,
+    // By characters of Unicode, where DuckDB keeps accents with their letters.
+    REVERSE: [
+      text =>
+        `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`)} END)`,
+      'gsql_reverse_bytes',
+    ],
+    SHA512: [text => `gsql_sha512(encode(${text}))`, 'gsql_sha512'],
+    SAFE_CONVERT_BYTES_TO_STRING: 'gsql_decode',
+    TO_HEX: value => `lower(hex(${value}))`,
+    UNICODE: text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`,
+    UPPER: inCase('upper'),
+  }),
 
-export const stringRules: Rules = {
   // NULL if one of them is.
   CONCAT: [
     ({ args }) => `(${args.map(value => convert(value, { kind: 'STRING' })).join(' || ')})`,
