@@ -51,9 +51,10 @@ export function daysSince1970(year: number, month: number, day: number): number 
   return Math.floor(dateOf(year, month, day).getTime() / 86_400_000)
 }
 
-export const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
-export const months =
-  'January February March April May June July August September October November December'.split(' ')
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+const months = 'January February March April May June July August September October November December'.split(
+  ' ',
+)
 
 const two = (value: number) => String(value).padStart(2, '0')
 const spaced = (value: number) => String(value).padStart(2, ' ')
@@ -71,7 +72,7 @@ function isoWeek({ year, dayOfYear, weekday, civil }: Civil): { year: number; we
 }
 
 /** An hour of 0 to 23 on a clock with 12: 12, 1, ... 11. */
-export const hour12 = (hour: number) => ((hour + 11) % 12) + 1
+const hour12 = (hour: number) => ((hour + 11) % 12) + 1
 
 // ---- from text, by a list of pieces
 
@@ -318,7 +319,7 @@ function withFlags(text: string, all: string): string {
 const mostDigits = 18
 
 /** A civil time in a format of GoogleSQL; elements that the type does not have stay as they are. */
-function formatted(type: string, format: string, time: Civil, offset: number | null): string {
+export function formatted(type: string, format: string, time: Civil, offset: number | null): string {
   return format.replace(elementPattern, (all, ...rest) => {
     const groups = rest.at(-1) as Record<string, string | undefined>
     const { digits, part } = groups

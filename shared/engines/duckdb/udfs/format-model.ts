@@ -7,13 +7,11 @@ import {
   type Civil,
   civilOf,
   civilFrom,
-  hour12,
+  formatted,
   inRange,
   monthName,
-  months,
   partsOf,
   timestampOf,
-  weekdays,
   zoneOffset,
 } from './date-text.ts'
 import { fixedDecimal, fixedFloat } from './numeric.ts'
@@ -72,79 +70,53 @@ function styled(text: string, element: string): string {
   return /^.[a-z]/.test(element) ? text : text.toUpperCase()
 }
 
-const year = (digits: number) => (time: Civil) => padded(time.year % 10 ** digits, digits)
-const twelve = ({ hour }: Civil) => padded(hour12(hour), 2)
-const half =
-  (dots: boolean) =>
-  ({ hour }: Civil, text: string) => {
-    const name = hour < 12 ? 'AM' : 'PM'
-    const dotted = dots ? `${name[0]}.${name[1]}.` : name
-    return /^[a-z]/.test(text) ? dotted.toLowerCase() : dotted
-  }
-
-const writers: Record<string, (time: Civil, text: string, offset: number) => string> = {
-  YYYY: ({ year }) => padded(year, 4),
-  RRRR: ({ year }) => padded(year, 4),
-  YYY: year(3),
-  YY: year(2),
-  RR: year(2),
-  Y: year(1),
-  MM: ({ month }) => padded(month, 2),
-  MON: ({ month }, text) => styled(months[month - 1]!.slice(0, 3), text),
-  MONTH: ({ month }, text) => styled(months[month - 1]!, text),
-  DDD: ({ dayOfYear }) => padded(dayOfYear, 3),
-  DD: ({ day }) => padded(day, 2),
-  D: ({ weekday }) => String(weekday + 1),
-  DAY: ({ weekday }, text) => styled(weekdays[weekday]!, text),
-  DY: ({ weekday }, text) => styled(weekdays[weekday]!.slice(0, 3), text),
-  HH: twelve,
-  HH12: twelve,
-  HH24: ({ hour }) => padded(hour, 2),
-  MI: ({ minute }) => padded(minute, 2),
-  SS: ({ second }) => padded(second, 2),
-  SSSSS: ({ hour, minute, second }) => padded(hour * 3600 + minute * 60 + second, 5),
-  AM: half(false),
-  PM: half(false),
-  'A.M.': half(true),
-  'P.M.': half(true),
-  TZH: (_, __, offset) => zoneOffset(offset, ':').slice(0, 3),
-  TZM: (_, __, offset) => zoneOffset(offset, ':').slice(4),
+/** How an element is written: by one of FORMAT_*, or by itself; and how it is read, where it is. */
+const elements: Record<string, [write: string | ((time: Civil, offset: number) => string), read?: string]> = {
+  YYYY: ['%E4Y', '(?<year>\\d{1,4})'],
+  RRRR: ['%E4Y', '(?<year>\\d{1,4})'],
+  YYY: [({ year }) => padded(year % 1000, 3), '(?<year3>\\d{1,3})'],
+  YY: ['%y', '(?<year2>\\d{1,2})'],
+  RR: ['%y', '(?<rounded>\\d{1,2})'],
+  Y: [({ year }) => String(year % 10), '(?<year1>\\d)'],
+  MM: ['%m', '(?<month>\\d{1,2})'],
+  MON: ['%b', monthName],
+  MONTH: ['%B', monthName],
+  DDD: ['%j'],
+  DD: ['%d', '(?<day>\\d{1,2})'],
+  D: [({ weekday }) => String(weekday + 1)],
+  DAY: ['%A'],
+  DY: ['%a'],
+  HH: ['%I', '(?<hour12>\\d{1,2})'],
+  HH12: ['%I', '(?<hour12>\\d{1,2})'],
+  HH24: ['%H', '(?<hour>\\d{1,2})'],
+  MI: ['%M', '(?<minute>\\d{1,2})'],
+  SS: ['%S', '(?<second>[0-5]\\d|\\d(?!\\d))'],
+  SSSSS: [
+    ({ hour, minute, second }) => padded(hour * 3600 + minute * 60 + second, 5),
+    '(?<secondOfDay>\\d{1,5})',
+  ],
+  AM: ['%p', '(?<half>[ap]m)'],
+  PM: ['%p', '(?<half>[ap]m)'],
+  'A.M.': [({ hour }) => (hour < 12 ? 'A.M.' : 'P.M.'), '(?<half>[ap]\\.m\\.)'],
+  'P.M.': [({ hour }) => (hour < 12 ? 'A.M.' : 'P.M.'), '(?<half>[ap]\\.m\\.)'],
+  TZH: [(_, offset) => zoneOffset(offset, ':').slice(0, 3), '(?<zoneSign>[ +-])(?<zoneHours>\\d{1,2})'],
+  TZM: [(_, offset) => zoneOffset(offset, ':').slice(4), '(?<zoneMinutes>\\d{1,2})'],
 }
+for (let digits = 1; digits <= 9; digits++)
+  elements[`FF${digits}`] = [
+    ({ micros }) => padded(micros, 6).padEnd(9, '0').slice(0, digits),
+    `(?<fraction>\\d{1,${digits}})`,
+  ]
 
 function timeText(type: string, model: string, time: Civil, offset: number): string {
   return pieces(type, model)
     .map(({ element, text }) => {
       if (element === '') return text
-      if (element.startsWith('FF')) return padded(time.micros, 6).padEnd(9, '0').slice(0, Number(element[2]))
-      return writers[element]!(time, text, offset)
+      const [write] = elements[element]!
+      const written = typeof write === 'string' ? formatted(type, write, time, offset) : write(time, offset)
+      return styled(written, text)
     })
     .join('')
-}
-
-/** Elements that are read. */
-const readers: Record<string, string> = {
-  YYYY: '(?<year>\\d{1,4})',
-  RRRR: '(?<year>\\d{1,4})',
-  YYY: '(?<year3>\\d{1,3})',
-  YY: '(?<year2>\\d{1,2})',
-  Y: '(?<year1>\\d)',
-  RR: '(?<rounded>\\d{1,2})',
-  MM: '(?<month>\\d{1,2})',
-  MON: monthName,
-  MONTH: monthName,
-  DD: '(?<day>\\d{1,2})',
-  HH: '(?<hour12>\\d{1,2})',
-  HH12: '(?<hour12>\\d{1,2})',
-  HH24: '(?<hour>\\d{1,2})',
-  MI: '(?<minute>\\d{1,2})',
-  SS: '(?<second>[0-5]\\d|\\d(?!\\d))',
-  SSSSS: '(?<secondOfDay>\\d{1,5})',
-  AM: '(?<half>[ap]m)',
-  PM: '(?<half>[ap]m)',
-  'A.M.': '(?<half>[ap]\\.m\\.)',
-  'P.M.': '(?<half>[ap]\\.m\\.)',
-  TZH: '(?<zoneSign>[ +-])(?<zoneHours>\\d{1,2})',
-  TZM: '(?<zoneMinutes>\\d{1,2})',
 }
 
 /** What a text is expected to have. Throws ValueError for elements that are not read. */
@@ -152,8 +124,7 @@ const piecesOf = remembered((typeAndModel): RegExp[] => {
   const [, type, model] = /^(\w+) (.*)$/s.exec(typeAndModel) as unknown as [string, string, string]
   return pieces(type, model).map(({ element, text }) => {
     const plain = /^ +$/.test(text) ? ' +' : text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')
-    const fraction = element.startsWith('FF') ? `(?<fraction>\\d{1,${element[2]}})` : undefined
-    const expected = element === '' ? plain : (fraction ?? readers[element])
+    const expected = element === '' ? plain : elements[element]![1]
     if (expected === undefined)
       throw new ValueError('A format has an element that only dates and times to text have')
     return new RegExp(expected, 'iy')
