@@ -76,8 +76,8 @@ const hour12 = (hour: number) => ((hour + 11) % 12) + 1
 
 // ---- from text, by a list of pieces
 
-/** What a text is expected to have next: a sticky pattern, whose groups are parts of a time. */
-type Piece = RegExp
+/** What a text is expected to have next: these characters, or a sticky pattern, whose groups are parts of a time. */
+export type Piece = string | RegExp
 
 /** Texts by the name of the part, such as `month`. */
 export type Parts = Record<string, string | undefined>
@@ -122,11 +122,16 @@ const instead: Record<string, string[]> = {
 export function partsOf(pieces: Piece[], text: string): Parts {
   const parts: Parts = {}
   let at = 0
-  for (const pattern of pieces) {
-    pattern.lastIndex = at
-    const match = pattern.exec(text)
+  for (const piece of pieces) {
+    if (typeof piece === 'string') {
+      if (!text.startsWith(piece, at)) throw failed()
+      at += piece.length
+      continue
+    }
+    piece.lastIndex = at
+    const match = piece.exec(text)
     if (!match) throw failed()
-    at = pattern.lastIndex
+    at = piece.lastIndex
     for (const [name, found] of Object.entries(match.groups ?? {})) {
       const [least, most] = bounds[name] ?? [-Infinity, Infinity]
       if (Number(found) < least || Number(found) > most) throw failed()
@@ -350,30 +355,40 @@ function fraction(micros: number, digits: string): string {
   return text.padEnd(size, '0').slice(0, size)
 }
 
+/** The patterns of elements: each stands there once, however often a format has it. */
+const readers: Record<string, RegExp> = Object.fromEntries(
+  Object.entries(elements).flatMap(([name, [, , read]]) =>
+    read
+      ? [[name, new RegExp(`${name === '%' ? '' : '\\s*'}(?:${read.source})`, `${read.flags}y`)] as const]
+      : [],
+  ),
+)
+const blanks = /\s*/y
+
 /** The pieces of texts in a format. Throws ValueError for elements that are not read, or that the type does not have. */
-const piecesOf = remembered((typeAndFormat): RegExp[] => {
+const piecesOf = remembered((typeAndFormat): Piece[] => {
   const [, type, format] = /^(\w+) (.*)$/s.exec(typeAndFormat) as unknown as [string, string, string]
-  return [...piecesIn(type, format), /\s*/y]
+  return [...piecesIn(type, format), blanks]
 })
 
-const piecePattern = new RegExp(`${elementPattern.source}|(?<blank>\\s)|(?<sign>[^])`, 'gsu')
+const piecePattern = new RegExp(`${elementPattern.source}|(?<blank>\\s+)|(?<sign>[^%\\s]+|%)`, 'gsu')
 
-function piecesIn(type: string, format: string): RegExp[] {
+function piecesIn(type: string, format: string): Piece[] {
   return [...format.matchAll(piecePattern)].flatMap(({ groups }) => {
     const { digits, part, flags, name, alternative, ordinal, blank, sign } = groups as Parts
-    if (blank) return [/\s*/y]
+    if (blank) return [blanks]
     if (sign === '%') throw failed()
-    if (sign) return [new RegExp(sign.replace(/[\\^$.|?*+()[\]{}]/, '\\$&'), 'y')]
+    if (sign) return [sign]
     if (part !== undefined) return [secondsWithFraction(type, digits!, part)]
     if (flags) throw failed()
     if (name === 'V') throw new ValueError('A format with a week of the ISO year is not supported')
     const key = name ?? alternative ?? ordinal
-    const [has, write, read] = (Object.hasOwn(elements, key!) && elements[key!]) || []
+    const [has, write] = (Object.hasOwn(elements, key!) && elements[key!]) || []
     if (has === undefined) throw failed()
     allow(type, has)
     if (typeof write === 'string') return piecesIn(type, write)
-    if (!read) throw failed()
-    return [new RegExp(`${key === '%' ? '' : '\\s*'}(?:${read.source})`, `${read.flags}y`)]
+    if (!readers[key!]) throw failed()
+    return [readers[key!]!]
   })
 }
 
@@ -382,14 +397,18 @@ function allow(type: string, has: Has): void {
     throw new ValueError(`A format for ${type} has an element that a ${type} does not have`)
 }
 
-/** `%E*S` takes any number of digits, `%E3S` up to three; more than microseconds are cut off. */
 function secondsWithFraction(type: string, digits: string, part: string): RegExp {
   if (part === 'f' || Number(digits) > 6) throw failed()
   allow(type, 'time')
-  const some = digits === '*' ? '+' : `{1,${digits}}`
-  const fraction = digits === '0' ? '' : `(?:\\.(?<fraction>\\d${some})|(?!\\.))`
-  return new RegExp(`\\s*(?<second>\\d{1,2})${fraction}`, 'y')
+  return fractions(digits)
 }
+
+/** `%E*S` takes any number of digits, `%E3S` up to three; more than microseconds are cut off. */
+const fractions = remembered(digits => {
+  const some = digits === '*' ? '+' : `{1,${Number(digits)}}`
+  const fraction = Number(digits) === 0 ? '' : `(?:\\.(?<fraction>\\d${some})|(?!\\.))`
+  return new RegExp(`\\s*(?<second>\\d{1,2})${fraction}`, 'y')
+})
 
 /** Reads a text by a format. Throws ValueError where they do not agree, or the type has no such element. */
 function parsed(type: string, format: string, text: string): Parts {

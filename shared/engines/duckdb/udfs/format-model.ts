@@ -11,6 +11,7 @@ import {
   inRange,
   monthName,
   partsOf,
+  type Piece as DatePiece,
   timestampOf,
   zoneOffset,
 } from './date-text.ts'
@@ -119,19 +120,23 @@ function timeText(type: string, model: string, time: Civil, offset: number): str
     .join('')
 }
 
-/** What a text is expected to have. Throws ValueError for elements that are not read. */
-const piecesOf = remembered((typeAndModel): RegExp[] => {
+/** What a text in small letters is expected to have. Throws ValueError for elements that are not read. */
+const piecesOf = remembered((typeAndModel): DatePiece[] => {
   const [, type, model] = /^(\w+) (.*)$/s.exec(typeAndModel) as unknown as [string, string, string]
   return pieces(type, model).map(({ element, text }) => {
-    const plain = /^ +$/.test(text) ? ' +' : text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')
-    const expected = element === '' ? plain : elements[element]![1]
-    if (expected === undefined)
+    if (element === '') return /^ +$/.test(text) ? blanks : text.toLowerCase()
+    const read = elements[element]![1]
+    if (read === undefined)
       throw new ValueError('A format has an element that only dates and times to text have')
-    return new RegExp(expected, 'iy')
+    return reader(read)
   })
 })
 
-const read = (type: string, model: string, text: string) => partsOf(piecesOf(`${type} ${model}`), text.trim())
+const blanks = / +/y
+const reader = remembered(read => new RegExp(read, 'iy'))
+
+const read = (type: string, model: string, text: string) =>
+  partsOf(piecesOf(`${type} ${model}`), text.trim().toLowerCase())
 
 const toText = (type: string) =>
   scalar(['VARCHAR', 'BIGINT'], 'VARCHAR', (model, civil) => timeText(type, model, civilOf(civil), 0))
