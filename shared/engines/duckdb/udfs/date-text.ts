@@ -76,8 +76,14 @@ const hour12 = (hour: number) => ((hour + 11) % 12) + 1
 
 // ---- from text, by a list of pieces
 
-/** What a text is expected to have next: these characters, or a sticky pattern, whose groups are parts of a time. */
-export type Piece = string | RegExp
+/** What a text is expected to have next: these characters, or a sticky pattern, whose groups are these parts of a time. */
+export type Piece = string | { pattern: RegExp; parts: string[] }
+
+/** A pattern with the names of its groups, which match in a third of the time without them. */
+export function pieceOf(source: string, flags = ''): Piece {
+  const parts = Array.from(source.matchAll(/\(\?<(\w+)>/g), ([, name]) => name!)
+  return { pattern: new RegExp(source.replaceAll(/\?<\w+>/g, ''), `${flags}y`), parts }
+}
 
 /** Texts by the name of the part, such as `month`. */
 export type Parts = Record<string, string | undefined>
@@ -120,7 +126,7 @@ const instead: Record<string, string[]> = {
 
 /** Reads a text from the left. Throws ValueError where it does not go on as the pieces do, or does not end with them. */
 export function partsOf(pieces: Piece[], text: string): Parts {
-  const parts: Parts = {}
+  const found: Parts = {}
   let at = 0
   for (const piece of pieces) {
     if (typeof piece === 'string') {
@@ -128,19 +134,21 @@ export function partsOf(pieces: Piece[], text: string): Parts {
       at += piece.length
       continue
     }
-    piece.lastIndex = at
-    const match = piece.exec(text)
+    const { pattern, parts } = piece
+    pattern.lastIndex = at
+    const match = pattern.exec(text)
     if (!match) throw failed()
-    at = piece.lastIndex
-    for (const [name, found] of Object.entries(match.groups ?? {})) {
-      const [least, most] = bounds[name] ?? [-Infinity, Infinity]
-      if (Number(found) < least || Number(found) > most) throw failed()
-      for (const other of instead[name] ?? []) delete parts[other]
-      parts[name] = found
+    at = pattern.lastIndex
+    for (let group = 1; group < match.length; group++) {
+      const [name, value] = [parts[group - 1]!, match[group]]
+      const range = bounds[name]
+      if (range && (Number(value) < range[0] || Number(value) > range[1])) throw failed()
+      for (const other of instead[name] ?? []) if (found[other] !== undefined) found[other] = undefined
+      found[name] = value
     }
   }
   if (at < text.length) throw failed()
-  return parts
+  return found
 }
 
 /** Seconds ahead of UTC; null where the text has no zone, or has its name. */
@@ -285,6 +293,9 @@ const elements: Record<string, [has: Has, write: Writer | string, read?: RegExp]
   '%': ['any', () => '%', /%/],
 }
 
+/** How an element that stands for no others is written. */
+export const writer = (name: string) => elements[name]![1] as Writer
+
 const floored = (value: bigint, by: bigint) => (value - (((value % by) + by) % by)) / by
 
 /** `UTC`, `UTC+1` or `UTC+0530`. */
@@ -324,7 +335,7 @@ function withFlags(text: string, all: string): string {
 const mostDigits = 18
 
 /** A civil time in a format of GoogleSQL; elements that the type does not have stay as they are. */
-export function formatted(type: string, format: string, time: Civil, offset: number | null): string {
+function formatted(type: string, format: string, time: Civil, offset: number | null): string {
   return format.replace(elementPattern, (all, ...rest) => {
     const groups = rest.at(-1) as Record<string, string | undefined>
     const { digits, part } = groups
@@ -356,14 +367,13 @@ function fraction(micros: number, digits: string): string {
 }
 
 /** The patterns of elements: each stands there once, however often a format has it. */
-const readers: Record<string, RegExp> = Object.fromEntries(
-  Object.entries(elements).flatMap(([name, [, , read]]) =>
-    read
-      ? [[name, new RegExp(`${name === '%' ? '' : '\\s*'}(?:${read.source})`, `${read.flags}y`)] as const]
-      : [],
-  ),
+const readers: Record<string, Piece> = Object.fromEntries(
+  Object.entries(elements).flatMap(([name, [, , read]]) => {
+    const before = name === '%' ? '' : '\\s*'
+    return read ? [[name, pieceOf(`${before}(?:${read.source})`, read.flags)] as const] : []
+  }),
 )
-const blanks = /\s*/y
+const blanks = pieceOf('\\s*')
 
 /** The pieces of texts in a format. Throws ValueError for elements that are not read, or that the type does not have. */
 const piecesOf = remembered((typeAndFormat): Piece[] => {
@@ -397,7 +407,7 @@ function allow(type: string, has: Has): void {
     throw new ValueError(`A format for ${type} has an element that a ${type} does not have`)
 }
 
-function secondsWithFraction(type: string, digits: string, part: string): RegExp {
+function secondsWithFraction(type: string, digits: string, part: string): Piece {
   if (part === 'f' || Number(digits) > 6) throw failed()
   allow(type, 'time')
   return fractions(digits)
@@ -407,7 +417,7 @@ function secondsWithFraction(type: string, digits: string, part: string): RegExp
 const fractions = remembered(digits => {
   const some = digits === '*' ? '+' : `{1,${Number(digits)}}`
   const fraction = Number(digits) === 0 ? '' : `(?:\\.(?<fraction>\\d${some})|(?!\\.))`
-  return new RegExp(`\\s*(?<second>\\d{1,2})${fraction}`, 'y')
+  return pieceOf(`\\s*(?<second>\\d{1,2})${fraction}`)
 })
 
 /** Reads a text by a format. Throws ValueError where they do not agree, or the type has no such element. */

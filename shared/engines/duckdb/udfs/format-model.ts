@@ -7,12 +7,13 @@ import {
   type Civil,
   civilOf,
   civilFrom,
-  formatted,
   inRange,
   monthName,
   partsOf,
   type Piece as DatePiece,
+  pieceOf,
   timestampOf,
+  writer,
   zoneOffset,
 } from './date-text.ts'
 import { fixedDecimal, fixedFloat } from './numeric.ts'
@@ -71,33 +72,33 @@ function styled(text: string, element: string): string {
   return /^.[a-z]/.test(element) ? text : text.toUpperCase()
 }
 
-/** How an element is written: by one of FORMAT_*, or by itself; and how it is read, where it is. */
-const elements: Record<string, [write: string | ((time: Civil, offset: number) => string), read?: string]> = {
-  YYYY: ['%E4Y', '(?<year>\\d{1,4})'],
-  RRRR: ['%E4Y', '(?<year>\\d{1,4})'],
+/** How an element is written, as one of FORMAT_* or by itself, and how it is read, where it is. */
+const elements: Record<string, [write: (time: Civil, offset: number) => string, read?: string]> = {
+  YYYY: [writer('E4Y'), '(?<year>\\d{1,4})'],
+  RRRR: [writer('E4Y'), '(?<year>\\d{1,4})'],
   YYY: [({ year }) => padded(year % 1000, 3), '(?<year3>\\d{1,3})'],
-  YY: ['%y', '(?<year2>\\d{1,2})'],
-  RR: ['%y', '(?<rounded>\\d{1,2})'],
+  YY: [writer('y'), '(?<year2>\\d{1,2})'],
+  RR: [writer('y'), '(?<rounded>\\d{1,2})'],
   Y: [({ year }) => String(year % 10), '(?<year1>\\d)'],
-  MM: ['%m', '(?<month>\\d{1,2})'],
-  MON: ['%b', monthName],
-  MONTH: ['%B', monthName],
-  DDD: ['%j'],
-  DD: ['%d', '(?<day>\\d{1,2})'],
+  MM: [writer('m'), '(?<month>\\d{1,2})'],
+  MON: [writer('b'), monthName],
+  MONTH: [writer('B'), monthName],
+  DDD: [writer('j')],
+  DD: [writer('d'), '(?<day>\\d{1,2})'],
   D: [({ weekday }) => String(weekday + 1)],
-  DAY: ['%A'],
-  DY: ['%a'],
-  HH: ['%I', '(?<hour12>\\d{1,2})'],
-  HH12: ['%I', '(?<hour12>\\d{1,2})'],
-  HH24: ['%H', '(?<hour>\\d{1,2})'],
-  MI: ['%M', '(?<minute>\\d{1,2})'],
-  SS: ['%S', '(?<second>[0-5]\\d|\\d(?!\\d))'],
+  DAY: [writer('A')],
+  DY: [writer('a')],
+  HH: [writer('I'), '(?<hour12>\\d{1,2})'],
+  HH12: [writer('I'), '(?<hour12>\\d{1,2})'],
+  HH24: [writer('H'), '(?<hour>\\d{1,2})'],
+  MI: [writer('M'), '(?<minute>\\d{1,2})'],
+  SS: [writer('S'), '(?<second>[0-5]\\d|\\d(?!\\d))'],
   SSSSS: [
     ({ hour, minute, second }) => padded(hour * 3600 + minute * 60 + second, 5),
     '(?<secondOfDay>\\d{1,5})',
   ],
-  AM: ['%p', '(?<half>[ap]m)'],
-  PM: ['%p', '(?<half>[ap]m)'],
+  AM: [writer('p'), '(?<half>[ap]m)'],
+  PM: [writer('p'), '(?<half>[ap]m)'],
   'A.M.': [({ hour }) => (hour < 12 ? 'A.M.' : 'P.M.'), '(?<half>[ap]\\.m\\.)'],
   'P.M.': [({ hour }) => (hour < 12 ? 'A.M.' : 'P.M.'), '(?<half>[ap]\\.m\\.)'],
   TZH: [(_, offset) => zoneOffset(offset, ':').slice(0, 3), '(?<zoneSign>[ +-])(?<zoneHours>\\d{1,2})'],
@@ -111,12 +112,7 @@ for (let digits = 1; digits <= 9; digits++)
 
 function timeText(type: string, model: string, time: Civil, offset: number): string {
   return pieces(type, model)
-    .map(({ element, text }) => {
-      if (element === '') return text
-      const [write] = elements[element]!
-      const written = typeof write === 'string' ? formatted(type, write, time, offset) : write(time, offset)
-      return styled(written, text)
-    })
+    .map(({ element, text }) => (element === '' ? text : styled(elements[element]![0](time, offset), text)))
     .join('')
 }
 
@@ -132,8 +128,8 @@ const piecesOf = remembered((typeAndModel): DatePiece[] => {
   })
 })
 
-const blanks = / +/y
-const reader = remembered(read => new RegExp(read, 'iy'))
+const blanks = pieceOf(' +')
+const reader = remembered(read => pieceOf(read, 'i'))
 
 const read = (type: string, model: string, text: string) =>
   partsOf(piecesOf(`${type} ${model}`), text.trim().toLowerCase())
