@@ -1,10 +1,7 @@
 /** The forms of values that do not depend on the engine. */
 import type { ArrayType, SqlType, StructType } from '../sql/types.ts'
+import { typeName } from '../sql/resolve/types.ts'
 import { EngineError, type Row, type Value } from './engine.ts'
-
-/** What to write for a time of an answer in SQL. */
-export const timestampOfInteger =
-  'TIMESTAMP_MICROS(x) for 16 digits, as answers have times, TIMESTAMP_MILLIS(x) for 13 and TIMESTAMP_SECONDS(x) for 10'
 
 /** The name of a struct's field; GoogleSQL allows none, and BigQuery then writes `_field_1`, `_field_2`, ... */
 export function fieldName(name: string | null, at: number): string {
@@ -25,24 +22,6 @@ export function mapScalars(
     return [name, mapScalars(field.type, (value as Row)[name] ?? null, change)] as const
   })
   return Object.fromEntries(fields)
-}
-
-/** A type as GoogleSQL writes it; `null` is that of a bare NULL. */
-export function typeName(type: SqlType | null): string {
-  if (type === null) return 'NULL'
-  if (type.kind === 'ARRAY') return `ARRAY<${typeName(type.element)}>`
-  if (type.kind !== 'STRUCT') return type.kind
-  const fields = type.fields.map(field => [field.name, typeName(field.type)].filter(Boolean).join(' '))
-  return `STRUCT<${fields.join(', ')}>`
-}
-
-/** For messages: what is in long types is left out. */
-export function briefTypeName(type: SqlType | null): string {
-  const name = typeName(type)
-  if (name.length <= 60) return name
-  return type?.kind === 'ARRAY' && type.element.kind === 'STRUCT'
-    ? 'ARRAY<STRUCT<...>>'
-    : `${type?.kind}<...>`
 }
 
 /** A number where it is exact, else its digits. */

@@ -224,6 +224,10 @@ const refused = `
   SELECT SUM(IF(status = 1, bytes, 5)) AS n FROM seen -- 0 or NULL in its place
   SELECT m.path FROM seen AS m FULL JOIN others USING (bytes) -- use ON
   SELECT path AS x, note AS x FROM seen -- a name of its own
+  SELECT COALESCE(note, [])[SAFE_OFFSET(0)] AS x FROM seen -- an element by itself
+  SELECT x FROM seen, UNNEST(IF(TRUE, note, [NULL])) AS x -- records
+  SELECT IFNULL(NULLIF(note, []), [5])[OFFSET(0)] AS x FROM seen -- records
+  SELECT IF(TRUE, metadata, STRUCT(NULL AS a)).a[OFFSET(0)] AS x FROM seen -- records
 `
   .split('\n')
   .flatMap(line => (line.trim() ? [line.trim().split(' -- ') as [string, string]] : []))

@@ -7,10 +7,11 @@ import { coerced, key, noSignature } from './coercion.ts'
 import type { Context, Scope } from './resolution.ts'
 import {
   anything,
+  arrayOf,
   coerces,
   commonType,
-  firm,
   isUnknown,
+  mayBe,
   sameType,
   someScalar,
   type Type,
@@ -88,9 +89,9 @@ function argumentsOf(context: Context, node: Call, signatures: Signature[], scop
         noSignature(context, node, `function ${functionName(node).name}`, [value])
       continue
     }
-    const isWord = signatures.some(({ parameters }) => isBareWord(parameters[given.length]?.kind))
-    const word = isWord && (argument.kind === 'Path' || isWeek(argument)) ? wordOf(argument) : null
-    given.push({ node: argument, value: word === null ? context.value(argument, scope) : null })
+    const takesWord = signatures.some(({ parameters }) => isBareWord(parameters[given.length]?.kind))
+    const value = takesWord && isWord(argument) ? null : context.value(argument, scope)
+    given.push({ node: argument, value })
   }
   return given
 }
@@ -99,14 +100,10 @@ function isBareWord(kind: string | undefined): boolean {
   return kind === 'PART' || kind === 'MODE'
 }
 
-/** `WEEK(MONDAY)`. */
-function isWeek(node: Expression): boolean {
+/** `DAY`, `WEEK(MONDAY)`. */
+function isWord(node: Expression): boolean {
+  if (node.kind === 'Path') return node.parts.length === 1
   return node.kind === 'Call' && node.name[0]!.name.toUpperCase() === 'WEEK'
-}
-
-function wordOf(node: Expression): string | null {
-  if (node.kind === 'Path') return node.parts.length === 1 ? node.parts[0]!.name.toUpperCase() : null
-  return node.kind === 'Call' ? `WEEK` : null
 }
 
 /** The result of the first signature that fits, without coercions if there is one. */
@@ -124,8 +121,13 @@ function applied(context: Context, node: Call, name: string, signatures: Signatu
       context.found.calls.set(node, signature)
       return { type: signature.returns(bound as (SqlType | null)[]) }
     }
+  return noMatch(context, node, name, counted, given)
+}
+
+function noMatch(context: Context, node: Call, name: string, signatures: Signature[], given: Given[]): Value {
   const values = given.flatMap(({ value }) => value ?? [])
-  return noSignature(context, node, `function ${name}`, values)
+  const forms = signatures.map(({ parameters }) => parameters)
+  return noSignature(context, node, `function ${name}`, values, forms)
 }
 
 /** What all signatures have in common that may fit. */
@@ -140,28 +142,24 @@ function ofUnknown(
     const bound = bind(signature, given, false)
     return bound ? [resultOf(signature, bound)] : []
   })
-  const [first, ...others] = results
-  if (first === undefined) {
-    const values = given.flatMap(({ value }) => value ?? [])
-    return noSignature(context, node, `function ${name}`, values)
-  }
-  if (first && others.every(other => other && sameType(other, first)))
-    return { type: others.find(other => !isUnknown(other)) ?? first }
-  return {
-    type: results.every(
-      type => type?.kind !== 'ARRAY' && type?.kind !== 'STRUCT' && !(isUnknown(type) && !type.scalar),
-    )
-      ? someScalar
-      : anything,
-  }
+  const [first] = results
+  if (first === undefined) return noMatch(context, node, name, signatures, given)
+  const isSure = results.every(type => first === type || (first && isSurely(type, first)))
+  if (isSure && !isUnknown(first)) return { type: first }
+  const isScalar = results.every(type => !mayBe(type, 'ARRAY') && !mayBe(type, 'STRUCT'))
+  return { type: isScalar ? someScalar : anything }
 }
 
-function resultOf({ returns, parameters }: Signature, bound: (Type | null)[]): Type {
+function isSurely(type: Type | null, other: Type): boolean {
+  return type !== null && !isUnknown(type) && sameType(type, other)
+}
+
+function resultOf({ returns, parameters }: Signature, bound: (Type | null)[]): Type | null {
   const type: Type | null = returns(bound as (SqlType | null)[])
+  const takes = (kind: string) => parameters.some(parameter => parameter.kind === kind)
   // The element of an array that is not known.
-  if (type === null && parameters.some(({ kind }) => kind === 'ARRAY')) return anything
-  if (!isUnknown(type)) return firm(type)
-  return parameters.some(({ kind }) => kind === 'NUMBER' || kind === 'ORDERED') ? someScalar : type
+  if (type === null && takes('ARRAY')) return anything
+  return isUnknown(type) && (takes('NUMBER') || takes('ORDERED')) ? someScalar : type
 }
 
 function takes(parameters: Signature['parameters'], count: number): boolean {
@@ -180,23 +178,17 @@ function bind(signature: Signature, given: Given[], exact: boolean): (Type | nul
     if (type === undefined) return null
     types.push(type)
   }
-  if (
-    onlyLiterals(
-      parameters.map(({ kind }) => kind),
-      given,
-    )
-  )
-    return null
-  const common = commonType(
-    given.flatMap(({ value }, at) => (value && parameters[at]!.common ? [value] : [])),
-  )
+  if (onlyLiterals(parameters, given)) return null
+  const shared = given.flatMap(({ value }, at) => (value && parameters[at]!.common ? [value] : []))
+  const common = commonType(shared)
   if (common === undefined) return null
   return types.map((type, at) => (parameters[at]!.common ? common : type))
 }
 
 /** A FLOAT64 that is written out becomes a NUMERIC only beside one. */
-function onlyLiterals(kinds: string[], given: Given[]): boolean {
-  const types = given.flatMap(({ value }, at) => (kinds[at] === 'NUMERIC' ? [value?.type?.kind] : []))
+function onlyLiterals(parameters: Signature['parameters'], given: Given[]): boolean {
+  const isNumeric = (at: number) => parameters[at]!.kind === 'NUMERIC'
+  const types = given.flatMap(({ value }, at) => (isNumeric(at) ? [value?.type?.kind] : []))
   return types.includes('FLOAT64') && !types.includes('NUMERIC')
 }
 
@@ -204,12 +196,13 @@ function onlyLiterals(kinds: string[], given: Given[]): boolean {
 function fitted(value: Value, kind: string, exact: boolean): Type | null | undefined {
   const { type } = value
   if (isUnknown(type)) return isKind(kind) ? type : { kind: kind as ScalarName }
-  if (isKind(kind)) {
-    if (type === null || (value.empty && kind.startsWith('ARRAY'))) return type
-    return isOfKind(type as SqlType, kind) ? type : undefined
-  }
-  const wanted = { kind: kind as ScalarName }
-  if (exact && type !== null && type.kind !== kind) return undefined
+  if (type !== null && isOfKind(type as SqlType, kind)) return type
+  const element = /^ARRAY<(.*)>$/.exec(kind)?.[1]
+  if (isKind(kind) && !element && (type !== null || kind !== 'NUMBER'))
+    return type === null ? type : undefined
+  if (exact && (element || type !== null)) return undefined
+  const scalar: Type = { kind: (kind === 'NUMBER' ? 'INT64' : (element ?? kind)) as ScalarName }
+  const wanted = element ? arrayOf(scalar) : scalar
   return coerces(value, wanted) ? wanted : undefined
 }
 

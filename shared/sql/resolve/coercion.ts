@@ -1,5 +1,7 @@
 /** Operands brought to one type, and the errors of those that have none. */
+import { type Parameter, parametersOf } from '../functions.ts'
 import type { Expression, Node } from '../tree.ts'
+import { mismatch, textOfJson } from './no-signature.ts'
 import type { Context, Scope } from './resolution.ts'
 import {
   briefTypeName,
@@ -33,11 +35,14 @@ export function coerced(context: Context, node: Expression, value: Value, type: 
   context.found.coercions.set(node, type)
 }
 
-export function noSignature(context: Context, node: Node, what: string, values: Value[]): Value {
-  return context.fault(node, () => {
-    const types = values.map(value => briefTypeName(value.type)).join(', ') || 'none'
-    return `No matching signature for ${what} for argument types: ${types}`
-  })
+export function noSignature(
+  context: Context,
+  node: Node,
+  what: string,
+  values: Value[],
+  signatures?: Parameter[][],
+): Value {
+  return context.fault(node, () => mismatch(what, values, signatures))
 }
 
 const bool: Type = { kind: 'BOOL' }
@@ -45,7 +50,7 @@ const bool: Type = { kind: 'BOOL' }
 /** A condition, which is a BOOL; `what` names the clause or the like. */
 export function condition(context: Context, node: Expression, what: string, scope: Scope): Value {
   const value = context.value(node, scope)
-  return coerces(value, bool) ? value : noSignature(context, node, what, [value])
+  return coerces(value, bool) ? value : noSignature(context, node, what, [value], [parametersOf('BOOL')])
 }
 
 /** A use of a key, with the words of BigQuery's errors. */
@@ -58,6 +63,3 @@ export function key(context: Context, node: Node, use: Use, { type }: Value): vo
   const remedy = type?.kind === 'JSON' ? `; ${textOfJson}` : ''
   context.fault(node, `${use} does not support expressions of type ${briefTypeName(type)}${remedy}`)
 }
-
-/** JSON has neither equality nor order; its text has both. */
-const textOfJson = 'for the JSON write JSON_VALUE(x), or TO_JSON_STRING(x) of an object or a list'

@@ -13,6 +13,8 @@ import {
   anything,
   arrayOf,
   coerces,
+  commonType,
+  comparable,
   elementOf,
   firm,
   isUnknown,
@@ -174,7 +176,7 @@ function like(context: Context, node: ast.Like, scope: Scope): Value {
   if (none) return nullOperand(context, none, 'LIKE')
   likeSides(context, node, 'operator LIKE', sides)
   if (node.right.kind === 'Literal' && /(?<!\\)(?:\\\\)*\\$/.test(node.right.value))
-    context.fault(node, 'A LIKE pattern ends with a backslash')
+    context.fault(node.right, 'A LIKE pattern ends with a backslash')
   return valueOf('BOOL')
 }
 
@@ -205,15 +207,16 @@ function inOperator(context: Context, node: ast.In, scope: Scope): Value {
   if (among.kind === 'InList') {
     const nodes = [node.operand, ...among.items]
     const values = [operand, ...among.items.map(item => context.value(item, scope))]
-    compared(context, node, 'operator IN', values, nodes)
+    if (comparison(values)) unify(context, node, 'operator IN', values, nodes)
+    else noSignature(context, node, 'operator IN', values)
   } else if (among.kind === 'InUnnest') {
     const array = context.value(among.array, scope)
-    const element = elementOf(array.type)
+    const item: Value = { ...array, type: elementOf(array.type), empty: false }
+    const type = item.type && commonType([operand, item])
     const isList = among.array.kind === 'ArrayLiteral' && !among.array.type && among.array.items.length > 0
-    const item: Value = { ...array, type: element, empty: false }
-    if (element === null) noSignature(context, node, 'operator IN UNNEST', [operand, array])
-    else if (isList) compared(context, node, 'operator IN', [operand, item], [node.operand])
-    else unifyIn(context, node, operand, item, array)
+    const isWrong = type === undefined || item.type === null || (type?.kind !== 'JSON' && !comparable(type))
+    if (isWrong && isList) noSignature(context, node, 'operator IN', [operand, item])
+    else if (isWrong) noSignature(context, node, 'operator IN UNNEST', [operand, array])
   } else {
     const { columns, open } = context.query(among.query, scope, scope.ctes)
     const [column] = columns
@@ -222,29 +225,6 @@ function inOperator(context: Context, node: ast.In, scope: Scope): Value {
     else if (column) unify(context, node, 'operator IN', [operand, { type: column.type }], [node.operand])
   }
   return valueOf('BOOL')
-}
-
-function unifyIn(context: Context, node: ast.In, operand: Value, item: Value, array: Value): void {
-  const { type } = comparison([operand, item]) ?? { type: undefined }
-  if (type === undefined && !commonIsJson(operand, item))
-    noSignature(context, node, 'operator IN UNNEST', [operand, array])
-}
-
-function commonIsJson(...values: Value[]): boolean {
-  return values.every(({ type }) => type?.kind === 'JSON')
-}
-
-/** Operands that are compared with `=`. */
-function compared(
-  context: Context,
-  node: ast.Expression,
-  what: string,
-  values: Value[],
-  nodes: ast.Expression[],
-): void {
-  const common = comparison(values)
-  if (!common) noSignature(context, node, what, values)
-  else unify(context, node, what, values, nodes)
 }
 
 function caseExpression(context: Context, node: ast.Expression & { kind: 'Case' }, scope: Scope): Value {

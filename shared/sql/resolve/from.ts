@@ -6,14 +6,7 @@ import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
 import { refuseOverRows } from './calls.ts'
 import { condition, unify } from './coercion.ts'
-import {
-  type Column,
-  type Context,
-  newScope,
-  type RangeVariable,
-  type Rows,
-  type Scope,
-} from './resolution.ts'
+import { type Column, type Context, newScope, type Rows, type Scope } from './resolution.ts'
 import {
   columnsNamed,
   elementVariable,

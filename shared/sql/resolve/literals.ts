@@ -3,7 +3,7 @@ import { nameOfColumn } from '../columns.ts'
 import type * as ast from '../tree.ts'
 import { coerced, noSignature, unify } from './coercion.ts'
 import type { Context, Scope } from './resolution.ts'
-import { arrayOf, coerces, recordOf, type Type, typeName, type Value, valueOf } from './types.ts'
+import { arrayOf, coerces, commonType, recordOf, type Type, typeName, type Value, valueOf } from './types.ts'
 
 const literalKinds = {
   STRING: 'STRING',
@@ -45,18 +45,14 @@ export function arrayLiteral(
     for (const [at, item] of items.entries()) asType(context, node.items[at]!, item, element)
     return { type: arrayOf(element) }
   }
-  const common = unifyItems(context, node, items)
-  return { type: arrayOf(common), origin: 'literal', empty: items.length === 0 }
-}
-
-function unifyItems(
-  context: Context,
-  node: ast.Expression & { kind: 'ArrayLiteral' },
-  items: Value[],
-): Type | null {
+  const common = commonType(items)
+  const problem =
+    common === undefined
+      ? 'Array elements have no common type'
+      : common?.kind === 'ARRAY' && 'An array cannot hold arrays: put each into a STRUCT'
+  if (problem) return context.fault(node, problem)
   const type = unify(context, node, 'ARRAY', items, node.items)
-  if (type?.kind !== 'ARRAY') return type
-  return context.fault(node, 'An array cannot hold arrays: put each into a STRUCT').type
+  return { type: arrayOf(type), origin: 'literal', empty: items.length === 0 }
 }
 
 /** A value where a type is written for it. */

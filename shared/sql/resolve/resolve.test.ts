@@ -57,7 +57,7 @@ test.each([
   ],
   [
     'SELECT IF(a, [1], b) AS x, COALESCE(a, path) AS y, MAX(a) AS z, SPLIT(a)[OFFSET(0)] AS s FROM named, logs',
-    'x ARRAY<INT64>, y UNKNOWN, z UNKNOWN, s UNKNOWN',
+    'x UNKNOWN, y UNKNOWN, z UNKNOWN, s UNKNOWN',
   ],
   [
     'SELECT ARRAY_AGG(a) AS x, SUM(id) AS y, COUNTIF(a) AS z FROM named, logs',
@@ -125,7 +125,10 @@ describe('a fault', () => {
       'Unrecognized name: status, a field inside metadata: add CROSS JOIN UNNEST(metadata) AS m to FROM, and write m.status',
     ],
     ['SELECT 1 FROM lgs', 'Table not found: lgs; did you mean logs?'],
-    ['SELECT id + path FROM logs', 'No matching signature for operator + for argument types: INT64, STRING'],
+    [
+      'SELECT id + path FROM logs',
+      'No matching signature for operator + for argument types: INT64, STRING; it takes NUMBER + NUMBER or TIMESTAMP + INTERVAL; for the STRING write SAFE_CAST(x AS FLOAT64)',
+    ],
     ['SELECT l.x FROM logs AS l', 'Name x not found inside l; there are id, path, metadata'],
   ])('is told of with a place: %s', (sql, message) => {
     const { problem } = resolved(sql)

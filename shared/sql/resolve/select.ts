@@ -213,7 +213,8 @@ function orderKey(context: Context, item: ast.OrderItem, node: ast.Select, list:
     ? list.columns.flatMap(column => [placeOfColumn(column), placeOfItem(context, column)])
     : undefined
   const named = itemOf(context, item.expression, list)
-  const inside = visible && list.open === null ? { ...scope, visible } : scope
+  const isKnown = scope.variables.every(({ open }) => open === null)
+  const inside = visible && isKnown ? { ...scope, visible } : scope
   checkKey(context, item, 'ORDER BY', named ?? context.value(item.expression, inside))
 }
 

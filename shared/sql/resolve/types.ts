@@ -118,7 +118,8 @@ export const numberKinds: Type['kind'][] = ['INT64', 'NUMERIC', 'BIGNUMERIC', 'F
 
 /** The sizes of types and the names of a STRUCT's fields do not count. */
 export function sameType(a: Type, b: Type): boolean {
-  if (isUnknown(a) || isUnknown(b)) return mayBe(a, b.kind) && mayBe(b, a.kind)
+  if (isUnknown(a)) return isUnknown(b) || mayBe(a, b.kind)
+  if (isUnknown(b)) return mayBe(b, a.kind)
   if (a.kind === 'ARRAY' && b.kind === 'ARRAY') return sameType(a.element, b.element)
   if (a.kind === 'STRUCT' && b.kind === 'STRUCT')
     return (
@@ -171,14 +172,19 @@ export function commonType(values: Value[]): Type | null | undefined {
   return all.find(candidate => typed.every(value => coerces(value, candidate)))
 }
 
-/** Of values whose type is not known for all: some types are coerced to no other. */
+/** Of values whose type is not known for all: some types are coerced to no other, unless they are written out. */
 function commonOfSome(values: Value[]): Type | undefined {
-  const type = commonType(values.filter(value => !isUnknown(value.type)))
+  const known = values.filter(value => !isUnknown(value.type))
+  const type = commonType(known)
   if (type === undefined || ownKinds.includes(type?.kind)) return type ?? undefined
-  return type === null && values.every(value => elementOf(value.type)) ? anything : someScalar
+  if (type?.kind === 'ARRAY' && known.some(({ origin, empty }) => !origin && !empty)) return type
+  const isScalar = type
+    ? !mayBe(type, 'ARRAY', 'STRUCT')
+    : values.some(value => elementOf(value.type) === null)
+  return isScalar ? someScalar : anything
 }
 
-const ownKinds: unknown[] = ['ARRAY', 'STRUCT', 'BOOL', 'BYTES', 'JSON', 'INTERVAL']
+const ownKinds: unknown[] = ['BOOL', 'BYTES', 'JSON', 'INTERVAL']
 
 /** Of structs that are written out, field by field, with the names of the first. */
 function commonStruct(values: Value[]): Type[] {

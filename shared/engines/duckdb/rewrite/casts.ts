@@ -4,7 +4,7 @@
  */
 import type { Cast, Expression } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
-import { typeName } from '../../values.ts'
+import { typeName } from '../../../sql/resolve/types.ts'
 import { quickShapes } from '../udfs/date-casts.ts'
 import { castText, duckType, quoteText } from '../syntax.ts'
 import { argument, attempt } from './attempt.ts'

@@ -4,9 +4,9 @@
  */
 import type { Node } from '../../../sql/tree.ts'
 import type { SqlType } from '../../../sql/types.ts'
-import { briefTypeName } from '../../values.ts'
+import { briefTypeName } from '../../../sql/resolve/types.ts'
 import type { Context, Typed } from './context.ts'
-import { textOfJson } from './no-signature.ts'
+import { textOfJson } from '../../../sql/resolve/no-signature.ts'
 
 /** A use of a key, with the words of BigQuery's errors. */
 type Use = 'GROUP BY' | 'SELECT DISTINCT' | 'PARTITION BY' | 'ORDER BY' | 'A set operation' | 'DISTINCT'

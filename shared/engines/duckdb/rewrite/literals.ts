@@ -10,7 +10,8 @@ import type {
   TypedLiteral,
 } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../sql/types.ts'
-import { fieldName, typeName } from '../../values.ts'
+import { typeName } from '../../../sql/resolve/types.ts'
+import { fieldName } from '../../values.ts'
 import { canonicalJson } from '../udfs/json.ts'
 import { microsOf, quickShapes } from '../udfs/date-casts.ts'
 import { datetimeText } from '../udfs/date-text.ts'

@@ -2,7 +2,7 @@
 import { keysOfPivot, keysOfUnpivot, labelOfGroup, nameOfPivoted } from '../../../sql/columns.ts'
 import type { Call, Expression, Path, Pivot, SelectColumn, Unpivot } from '../../../sql/tree.ts'
 import { children, descendants } from '../../../sql/walk.ts'
-import { typeName } from '../../values.ts'
+import { typeName } from '../../../sql/resolve/types.ts'
 import { quoteName, quoteText } from '../syntax.ts'
 import { coerce, sameType } from './coercion.ts'
 import {

@@ -4,7 +4,7 @@ import { nameKey } from '../../../sql/relations.ts'
 import type { Identifier } from '../../../sql/tree.ts'
 import { nearestName } from '../../../sql/nearest.ts'
 import type { SqlType, StructField } from '../../../sql/types.ts'
-import { briefTypeName } from '../../values.ts'
+import { briefTypeName } from '../../../sql/resolve/types.ts'
 import { quoteName, quoteText } from '../syntax.ts'
 import {
   type Context,

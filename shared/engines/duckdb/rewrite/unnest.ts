@@ -5,7 +5,7 @@
  */
 import type { Expression, Identifier, Join, Node } from '../../../sql/tree.ts'
 import { descendants } from '../../../sql/walk.ts'
-import { typeName } from '../../values.ts'
+import { typeName } from '../../../sql/resolve/types.ts'
 import { quoteName } from '../syntax.ts'
 import {
   type Context,

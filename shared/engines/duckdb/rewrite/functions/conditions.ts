@@ -1,6 +1,6 @@
 /** Conditional expressions: CASE, COALESCE, IF and the like. */
 import type { Case } from '../../../../sql/tree.ts'
-import { typeName } from '../../../values.ts'
+import { typeName } from '../../../../sql/resolve/types.ts'
 import { quoteText } from '../../syntax.ts'
 import { isConstant, isSimple, repeated } from '../repeats.ts'
 import { condition, unifyOrThrow } from '../coercion.ts'
