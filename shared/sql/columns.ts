@@ -16,7 +16,7 @@ export function nameOfColumn({ expression, alias }: SelectColumn): string | null
 
 /** As for common tables, the case of ASCII letters does not count; a column without a name (`null`) is never meant. */
 export function sameName(one: string | null, other: string): boolean {
-  return one !== null && nameKey(one) === nameKey(other)
+  return one !== null && one.length === other.length && (one === other || nameKey(one) === nameKey(other))
 }
 
 /** Of `columns`, those that PIVOT groups by: the ones that none of its expressions reads. */

@@ -229,7 +229,9 @@ function ofManyRows(context: Context, node: Call, scope: Scope, given: Given[]):
   if (node.having) context.value(node.having.expression, scope)
   for (const item of node.orderBy) key(context, item, 'ORDER BY', context.value(item.expression, scope))
   if (node.limit?.kind === 'ParameterReference') context.value(node.limit, scope)
-  if (node.over) resolveWindow(context, wholeWindow(context, node.over, scope.windows), scope)
+  const window = node.over && wholeWindow(context, node.over, scope.windows)
+  // The SELECT has resolved those with a name.
+  if (window && 'kind' in node.over!) resolveWindow(context, window, scope)
 }
 
 function refuseNamesOfWith(context: Context, node: Call, scope: Scope): void {

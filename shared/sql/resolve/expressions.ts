@@ -8,7 +8,7 @@ import { condition, noSignature, unify } from './coercion.ts'
 import { arrayLiteral, interval, literal, struct, structLiteral } from './literals.ts'
 import { binary, comparison, isNull, nullOperand, unary } from './operators.ts'
 import type { Context, Rows, Scope } from './resolution.ts'
-import { elementVariable, fieldOf, fieldOfArray, noField, pathValue, unknownName } from './scope.ts'
+import { elementVariable, fieldOf, pathValue, unknownPath } from './scope.ts'
 import {
   anything,
   arrayOf,
@@ -25,6 +25,7 @@ import {
   type Value,
   valueOf,
 } from './types.ts'
+import { fieldsOfArray, noField } from './unknown-names.ts'
 
 /** Resolves an expression where it stands. */
 export function expression(context: Context, node: ast.Expression, scope: Scope): Value {
@@ -131,7 +132,7 @@ function path(context: Context, node: ast.Path, scope: Scope): Value {
   const [{ name }, ...fields] = node.parts as [ast.Identifier, ...ast.Identifier[]]
   // A call without parentheses, where nothing else has its name.
   const time = fields.length === 0 ? currentTimes.exec(name)?.[1] : undefined
-  return time ? valueOf(time.toUpperCase() as ScalarName) : unknownName(context, scope, node.parts)
+  return time ? valueOf(time.toUpperCase() as ScalarName) : unknownPath(context, scope, node.parts)
 }
 
 /** `array[OFFSET(n)]` and the like, `json['key']`, and a STRUCT's field by its position. */
@@ -156,8 +157,8 @@ function keyOf(context: Context, { of, index, at }: ast.Subscript, { type }: Val
   const field = { name: index.kind === 'Literal' ? index.value : '', quoted: true, at }
   const records = elementOf(type)
   if (of.kind === 'Path' && records?.kind === 'STRUCT')
-    return fieldOfArray(context, records, [...of.parts, field], [field])
-  return noField(context, type, field)
+    return context.fault(field, () => fieldsOfArray(records, [...of.parts, field], [field]))
+  return context.fault(field, noField(type, field))
 }
 
 function fieldAt(context: Context, node: ast.Subscript, fields: { type: Type }[]): Value {

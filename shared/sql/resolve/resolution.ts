@@ -119,7 +119,7 @@ export interface Scope {
   /** Names of the SELECT list where they are not in sight (WHERE), for the message. */
   later?: ReadonlySet<string>
   /** What SELECT DISTINCT leaves in sight, where not all is. */
-  visible?: Place[]
+  visible?: Place[] | undefined
   /** Those of the WINDOW clause by lower-case name. */
   windows: ReadonlyMap<string, ast.Window & { base: null }>
   /** Set once an aggregate function is met that is not a window function. */

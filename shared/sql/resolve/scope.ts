@@ -1,19 +1,10 @@
 /** Names: range variables, their columns and fields, aliases of the SELECT list, and what to write for one that is unknown. */
 import { sameName } from '../columns.ts'
-import { nearestName } from '../nearest.ts'
 import { nameKey } from '../relations.ts'
 import type { Identifier, Path } from '../tree.ts'
 import type { Column, Context, Place, RangeVariable, Reference, Scope } from './resolution.ts'
-import {
-  anything,
-  briefTypeName,
-  elementOf,
-  isUnknown,
-  type Type,
-  type Value,
-  valueOf,
-  recordOf,
-} from './types.ts'
+import { anything, isUnknown, type Type, type Value, valueOf, recordOf } from './types.ts'
+import { ambiguous, fieldsOfArray, noField, unknownName, withNames } from './unknown-names.ts'
 
 /** FROM, or a part of it. */
 export type Source = Pick<Scope, 'variables' | 'merged'>
@@ -75,12 +66,7 @@ export function referenceHere(
   const hits = variables.flatMap(variable =>
     columnsNamed(variable.columns, first.name).map(column => ({ parts: 1, variable, column })),
   )
-  if (hits.length > 1)
-    ambiguous(
-      context,
-      first,
-      hits.map(({ variable }) => variable),
-    )
+  if (hits.length > 1) context.fault(first, () => ambiguous(first, variables))
   return hits[0] ?? (variables.some(({ open }) => open !== null) ? 'open' : null)
 }
 
@@ -89,11 +75,13 @@ function inVariable(context: Context, variable: RangeVariable, name: Identifier 
   if (element) return { parts: 1, variable, column: element }
   if (!name) return { parts: 1, variable, column: null }
   const [column, other] = columnsNamed(columns, name.name)
-  if (other) ambiguous(context, name, [])
+  if (other) context.fault(name, () => ambiguous(name, []))
   if (column) return { parts: 2, variable, column }
   if (open === null) {
     const names = columns.flatMap(({ name }) => name ?? [])
-    unrecognized(context, name, `Name ${name.name} not found inside ${variable.name}`, () => names)
+    context.fault(name, () =>
+      withNames(`Name ${name.name} not found inside ${variable.name}`, name.name, names),
+    )
   }
   return { parts: 2, variable, column: unknownColumn(context, name, variable) }
 }
@@ -164,7 +152,10 @@ function fieldsOf(context: Context, value: Value, path: Identifier[], from: numb
   let of = value
   for (let at = from; at < path.length; at++) {
     const records = of.type?.kind === 'ARRAY' ? of.type.element : null
-    if (records?.kind === 'STRUCT') return fieldOfArray(context, records, path, path.slice(at))
+    if (records?.kind === 'STRUCT') {
+      const fields = path.slice(at)
+      return context.fault(fields[0]!, () => fieldsOfArray(records, path, fields))
+    }
     of = fieldOf(context, of, path[at]!)
   }
   return of
@@ -174,24 +165,15 @@ function fieldsOf(context: Context, value: Value, path: Identifier[], from: numb
 export function fieldOf(context: Context, { type }: Value, field: Identifier): Value {
   if (type?.kind === 'JSON') return valueOf('JSON')
   if (isUnknown(type)) return { type: anything }
-  if (type?.kind !== 'STRUCT') return noField(context, type, field)
+  if (type?.kind !== 'STRUCT') return context.fault(field, noField(type, field))
   const found = type.fields.find(({ name }) => sameName(name, field.name))
   if (found) return { type: found.type }
   const names = type.fields.flatMap(({ name }) => name ?? [])
-  return unrecognized(context, field, `Field name ${field.name} does not exist`, () => names)
-}
-
-/** For a field of a value that has none. */
-export function noField(context: Context, type: Type | null, field: Identifier): Value {
-  const json = type?.kind === 'STRING' ? `: if it holds JSON, write JSON_VALUE(x, '$.${field.name}')` : ''
-  return context.fault(
-    field,
-    `Cannot access field ${field.name} on a value with type ${briefTypeName(type)}${json}`,
-  )
+  return context.fault(field, () => withNames(`Field name ${field.name} does not exist`, field.name, names))
 }
 
 /** For a path whose first name is unknown. */
-export function unknownName(context: Context, scope: Scope, path: Identifier[]): Value {
+export function unknownPath(context: Context, scope: Scope, path: Identifier[]): Value {
   const [first] = path as [Identifier]
   const message = `Unrecognized name: ${first.name}`
   if (scope.later?.has(nameKey(first.name)))
@@ -201,11 +183,7 @@ export function unknownName(context: Context, scope: Scope, path: Identifier[]):
     )
   if (!scope.outer && scope.variables.length === 0)
     return context.fault(first, `${message}: the query has no FROM, so there are no columns`)
-  return context.fault(first, () => {
-    const names = namesIn(scope)
-    const way = nearestName(first.name, names) === null ? wayInside(scope, path) : null
-    return way ? `${message}, ${way}` : withNames(message, first.name, names)
-  })
+  return context.fault(first, () => unknownName(path, namesIn(scope), scope.variables))
 }
 
 function namesIn(scope: Scope): string[] {
@@ -213,98 +191,4 @@ function namesIn(scope: Scope): string[] {
   for (let at: Scope | null = scope; at; at = at.outer)
     for (const { name, columns } of at.variables) names.push(name, ...columns.map(column => column.name))
   return names.filter(name => name !== null)
-}
-
-function unrecognized(context: Context, node: Identifier, message: string, names: () => string[]): Value {
-  return context.fault(node, () => withNames(message, node.name, names()))
-}
-
-/** With the nearest name, or all of them if they are few. */
-function withNames(message: string, name: string, names: string[]): string {
-  const near = nearestName(name, names)
-  const all = [...new Set(names)]
-  const few = all.length > 0 && all.length <= 12 ? `; there are ${all.join(', ')}` : ''
-  return message + (near ? `; did you mean ${near}?` : few)
-}
-
-/** With the tables that have such a column, where each has a name. */
-function ambiguous(context: Context, { name, at }: Identifier, having: RangeVariable[]): void {
-  const full = having.map(variable => variable.name && `${variable.name}.${name}`)
-  const hint = full.length > 1 && full.every(Boolean) ? `: write ${[...new Set(full)].join(' or ')}` : ''
-  context.fault({ at }, `Column name ${name} is ambiguous${hint}`)
-}
-
-/** Where a name is that of a field, as `status_code` in `metadata`: the UNNESTs that lead to it. */
-function wayInside(scope: Scope, path: Identifier[]): string | null {
-  const starts = scope.variables
-    .flatMap(({ name, element, columns }) =>
-      columns.map(column => {
-        const names = element && name ? [name, column.name] : [column.name]
-        return { type: column.type, names: names.filter(name => name !== null) }
-      }),
-    )
-    .filter(({ names }) => names.length > 0)
-  for (let ways = starts; ways.length > 0;) {
-    const found = ways.find(({ names }) => sameName(names.at(-1)!, path[0]!.name))
-    if (found) {
-      const start = starts.find(({ names }) => names.every((name, at) => found.names[at] === name))!
-      const records = elementOf(start.type) ?? start.type
-      const fields = [...found.names.slice(start.names.length), ...path.slice(1).map(({ name }) => name)]
-      const { joins, found: field } = unnestsTo(start.names.join('.'), start.names.at(-1)!, records, fields)
-      return `a field inside ${start.names.join('.')}: add ${joins.join(' ')} to FROM, and write ${field}`
-    }
-    ways = ways.flatMap(({ type, names }) => {
-      const record = elementOf(type) ?? type
-      if (record?.kind !== 'STRUCT') return []
-      return record.fields.flatMap(field =>
-        field.name === null ? [] : [{ type: field.type, names: [...names, field.name] }],
-      )
-    })
-  }
-  return null
-}
-
-/** For fields of an array of structs, as every object in the logs is one: shows the UNNESTs that lead to them. */
-export function fieldOfArray(
-  context: Context,
-  records: Type,
-  path: Identifier[],
-  fields: Identifier[],
-): Value {
-  const names = path.map(({ name }) => name)
-  const array = names.slice(0, names.length - fields.length).join('.')
-  return context.fault(fields[0]!, () => {
-    const wanted = fields.map(({ name }) => name)
-    const { joins, found } = unnestsTo(array, names.at(-fields.length - 1)!, records, wanted)
-    return `${array} is an array of records: add ${joins.join(' ')} to FROM, and write ${found}`
-  })
-}
-
-/** The joins that lead from an array of records to fields inside, and the last field behind them. */
-function unnestsTo(
-  array: string,
-  last: string,
-  records: Type | null,
-  fields: string[],
-): { joins: string[]; found: string } {
-  const joins: string[] = []
-  const aliases = new Set<string>()
-  const unnest = (array: string, name: string) => {
-    const short = name[0]!.toLowerCase()
-    const alias = aliases.has(short) ? name : short
-    aliases.add(alias)
-    joins.push(`CROSS JOIN UNNEST(${array}) AS ${alias}`)
-    return alias
-  }
-  let found = unnest(array, last)
-  let type: Type | null = records
-  for (const [at, name] of fields.entries()) {
-    const inside: { name: string | null; type: Type }[] = type?.kind === 'STRUCT' ? type.fields : []
-    type = inside.find(field => sameName(field.name, name))?.type ?? null
-    found = `${found}.${name}`
-    if (type?.kind !== 'ARRAY' || at === fields.length - 1) continue
-    found = unnest(found, name)
-    type = type.element
-  }
-  return { joins, found }
 }

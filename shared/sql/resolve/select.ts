@@ -45,7 +45,12 @@ export function select(
   clause(context, 'HAVING', node.having, aliased)
   clause(context, 'QUALIFY', node.qualify, aliased)
   for (const window of scope.windows.values()) resolveWindow(context, window, scope)
-  for (const item of orderBy) orderKey(context, item, node, list, aliased)
+  const sorted = node.distinct ? { ...aliased, visible: visibleOf(context, list, scope) } : aliased
+  for (const item of orderBy) {
+    if (node.distinct) refuseOverDistinct(context, item)
+    const named = itemOf(context, item.expression, list)
+    checkKey(context, item, 'ORDER BY', named ?? context.value(item.expression, sorted))
+  }
   return rowsOf(context, node, list)
 }
 
@@ -90,19 +95,17 @@ function starColumns(context: Context, node: ast.SelectStar, scope: Scope, list:
   }
   for (const [name, named] of Object.entries(lists)) {
     if (named.length === 0 || isOpen) continue
-    const unknown = named.find(one => !columns.some(column => sameName(column.name, one.name)))
+    const unknown = named.find(one => columnsNamed(columns, one.name).length === 0)
     if (unknown) context.fault(unknown, `Column ${unknown.name} in SELECT * ${name} list does not exist`)
   }
+  const dropped = new Set(node.except.map(({ name }) => nameKey(name)))
+  const instead = new Map(replaced.map(column => [nameKey(column.name!), column]))
+  const renames = new Map(node.rename.map(({ column, name }) => [nameKey(column.name), name.name]))
   for (const column of columns) {
-    if (node.except.some(({ name }) => sameName(column.name, name))) continue
-    const instead = replaced.find(({ name }) => sameName(column.name, name!))
-    const renamed = node.rename.find(item => sameName(column.name, item.column.name))
-    const name = renamed?.name.name ?? column.name
-    list.columns.push(
-      instead
-        ? { ...instead, name: column.name }
-        : { ...column, name, from: { kind: 'columns', columns: [column] } },
-    )
+    const key = nameKey(column.name ?? '')
+    if (dropped.has(key)) continue
+    const passed: Column = { ...column, from: { kind: 'columns', columns: [column] } }
+    list.columns.push({ ...(instead.get(key) ?? passed), name: renames.get(key) ?? column.name })
   }
 }
 
@@ -206,16 +209,10 @@ function placeOfItem(context: Context, column: Column): Place {
   return placeOf(reference, expression.parts)
 }
 
-/** An item of the SELECT list by number or name, which comes before a column of FROM; or an expression over both. */
-function orderKey(context: Context, item: ast.OrderItem, node: ast.Select, list: List, scope: Scope): void {
-  if (node.distinct) refuseOverDistinct(context, item)
-  const visible = node.distinct
-    ? list.columns.flatMap(column => [placeOfColumn(column), placeOfItem(context, column)])
-    : undefined
-  const named = itemOf(context, item.expression, list)
-  const isKnown = scope.variables.every(({ open }) => open === null)
-  const inside = visible && isKnown ? { ...scope, visible } : scope
-  checkKey(context, item, 'ORDER BY', named ?? context.value(item.expression, inside))
+/** What ORDER BY sees after SELECT DISTINCT, where all columns are known. */
+function visibleOf(context: Context, { columns }: List, { variables }: Scope): Place[] | undefined {
+  if (variables.some(({ open }) => open !== null)) return undefined
+  return columns.flatMap(column => [placeOfColumn(column), placeOfItem(context, column)])
 }
 
 function refuseOverDistinct(context: Context, item: ast.OrderItem): void {

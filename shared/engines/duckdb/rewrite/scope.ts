@@ -2,9 +2,8 @@
 import { sameName } from '../../../sql/columns.ts'
 import { nameKey } from '../../../sql/relations.ts'
 import type { Identifier } from '../../../sql/tree.ts'
-import { nearestName } from '../../../sql/nearest.ts'
-import type { SqlType, StructField } from '../../../sql/types.ts'
-import { briefTypeName } from '../../../sql/resolve/types.ts'
+import type { SqlType } from '../../../sql/types.ts'
+import * as told from '../../../sql/resolve/unknown-names.ts'
 import { quoteName, quoteText } from '../syntax.ts'
 import {
   type Context,
@@ -74,7 +73,7 @@ export function lambdaScope(
 export function findPath(context: Context, scope: Scope, path: Identifier[]): Typed | null {
   for (let at: Scope | null = scope; at; at = at.outer) {
     const value = findHere(context, at, path)
-    if (value) return inSight(context, at, path, at.keys?.get(value.sql) ?? value)
+    if (value) return visibleIn(context, at, path, at.keys?.get(value.sql) ?? value)
   }
   return null
 }
@@ -90,7 +89,7 @@ function findHere(context: Context, at: Scope, path: Identifier[]): Typed | null
 }
 
 /** The value of a path, if SELECT DISTINCT leaves it in sight, or what it is a field of. */
-function inSight(context: Context, at: Scope, path: Identifier[], value: Typed): Typed {
+function visibleIn(context: Context, at: Scope, path: Identifier[], value: Typed): Typed {
   const { visible } = at
   const seen = (_: Identifier, last: number) =>
     visible!.has(findHere(context, at, path.slice(0, last + 1))!.sql)
@@ -118,49 +117,22 @@ export function unknownName(context: Context, scope: Scope, path: Identifier[]) 
       first,
       `${message}, a name of the SELECT list, which WHERE does not see: repeat its expression, or filter in a query around this one`,
     )
-  const names = namesIn(scope)
   if (!scope.outer && scope.variables.length === 0)
     return context.invalid(first, `${message}: the query has no FROM, so there are no columns`)
-  const way = nearestName(first.name, names) === null ? wayInside(scope, path) : null
-  return way ? context.invalid(first, `${message}, ${way}`) : unrecognized(context, first, message, names)
+  return context.invalid(first, told.unknownName(path, namesIn(scope), inSight(scope)))
 }
 
-/** Where a name is that of a field, as `status_code` in `metadata`: the UNNESTs that lead to it. */
-function wayInside(scope: Scope, path: Identifier[]): string | null {
-  const starts = scope.variables
-    .flatMap(variable =>
-      columnsOf(variable).map(column => {
-        const names =
-          variable.kind === 'value' && variable.name ? [variable.name, column.name] : [column.name]
-        return { type: column.type, names: names.filter(name => name !== null) }
-      }),
-    )
-    .filter(({ names }) => names.length > 0)
-  for (let ways = starts; ways.length > 0;) {
-    const found = ways.find(({ names }) => sameName(names.at(-1)!, path[0]!.name))
-    if (found) {
-      const start = starts.find(({ names }) => names.every((name, at) => found.names[at] === name))!
-      const records = elementOf(start.type) ?? start.type
-      const fields = [...found.names.slice(start.names.length), ...path.slice(1).map(({ name }) => name)]
-      const { joins, found: field } = unnestsTo(start.names.join('.'), start.names.at(-1)!, records, fields)
-      return `a field inside ${start.names.join('.')}: add ${joins.join(' ')} to FROM, and write ${field}`
-    }
-    ways = ways.flatMap(({ type, names }) => {
-      const record = elementOf(type) ?? type
-      if (record?.kind !== 'STRUCT') return []
-      return record.fields.flatMap(field =>
-        field.name === null ? [] : [{ type: field.type, names: [...names, field.name] }],
-      )
-    })
-  }
-  return null
+function inSight(scope: Scope | null): told.InSight[] {
+  return (scope?.variables ?? []).map(variable => ({
+    name: variable.name,
+    element: variable.kind === 'value' ? variable : null,
+    columns: columnsOf(variable),
+  }))
 }
 
 /** For a field of a value that has none. */
 export function noField(context: Context, type: SqlType | null, field: Identifier) {
-  const json = type?.kind === 'STRING' ? `: if it holds JSON, write JSON_VALUE(x, '$.${field.name}')` : ''
-  const message = `Cannot access field ${field.name} on a value with type ${briefTypeName(type)}${json}`
-  return context.invalid(field, message)
+  return context.invalid(field, told.noField(type, field))
 }
 
 function inVariable(
@@ -209,47 +181,7 @@ function fieldsOf(context: Context, value: Typed, fields: Identifier[], path: Id
 
 /** For fields of an array of structs, as every object in the logs is one: shows the UNNESTs that lead to them. */
 export function fieldOfArray(context: Context, records: SqlType, path: Identifier[], fields: Identifier[]) {
-  const names = path.map(({ name }) => name)
-  const array = names.slice(0, names.length - fields.length).join('.')
-  const { joins, found } = unnestsTo(
-    array,
-    names.at(-fields.length - 1)!,
-    records,
-    fields.map(({ name }) => name),
-  )
-  return context.invalid(
-    fields[0]!,
-    `${array} is an array of records: add ${joins.join(' ')} to FROM, and write ${found}`,
-  )
-}
-
-/** The joins that lead from an array of records to fields inside, and the last field behind them. */
-function unnestsTo(
-  array: string,
-  last: string,
-  records: SqlType | null,
-  fields: string[],
-): { joins: string[]; found: string } {
-  const joins: string[] = []
-  const aliases = new Set<string>()
-  const unnest = (array: string, name: string) => {
-    const short = name[0]!.toLowerCase()
-    const alias = aliases.has(short) ? name : short
-    aliases.add(alias)
-    joins.push(`CROSS JOIN UNNEST(${array}) AS ${alias}`)
-    return alias
-  }
-  let found = unnest(array, last)
-  let type: SqlType | null = records
-  for (const [at, name] of fields.entries()) {
-    const inside: StructField[] = type?.kind === 'STRUCT' ? type.fields : []
-    type = inside.find(field => sameName(field.name, name))?.type ?? null
-    found = `${found}.${name}`
-    if (type?.kind !== 'ARRAY' || at === fields.length - 1) continue
-    found = unnest(found, name)
-    type = type.element
-  }
-  return { joins, found }
+  return context.invalid(fields[0]!, told.fieldsOfArray(records, path, fields))
 }
 
 /** One field of a STRUCT or JSON value. Throws SqlError if it has none of that name. */
@@ -277,20 +209,11 @@ function namesIn(scope: Scope): string[] {
   return names.filter(name => name !== null)
 }
 
-/** With the nearest name, or all of them if they are few. */
 function unrecognized(context: Context, node: Identifier, message: string, names: string[]) {
-  const near = nearestName(node.name, names)
-  const all = [...new Set(names)]
-  const few = all.length > 0 && all.length <= 12 ? `; there are ${all.join(', ')}` : ''
-  return context.invalid(node, message + (near ? `; did you mean ${near}?` : few))
+  return context.invalid(node, told.withNames(message, node.name, names))
 }
 
 /** With the tables that have such a column, where each has a name. */
 function ambiguous(context: Context, name: Identifier, scope: Scope | null = null) {
-  const having = (scope?.variables ?? []).filter(variable =>
-    columnsOf(variable).some(column => sameName(column.name, name.name)),
-  )
-  const full = having.map(variable => variable.name && `${variable.name}.${name.name}`)
-  const hint = full.length > 1 && full.every(Boolean) ? `: write ${full.join(' or ')}` : ''
-  return context.invalid(name, `Column name ${name.name} is ambiguous${hint}`)
+  return context.invalid(name, told.ambiguous(name, inSight(scope)))
 }
