@@ -10,7 +10,7 @@ const percented = String.raw`(?:25)?(?:2[0-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[
  * An escape in front of a word is an edge as a space is: in `\n203.0.113.7` and `ip%3D203.0.113.7` no letter touches the
  * address. In SQL, `LIKE '%20...` begins with a wildcard.
  */
-export const escape = String.raw`\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|(?<!')%${percented}|\[[0-9;]{0,9}m`
+export const escape = String.raw`\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|(?<!')%${percented}|\[[0-9;]{1,9}m`
 
 /** The source of a pattern for a place that is not within a percent escape, nor within one of JSON. */
 export const outsideEscape =
@@ -40,7 +40,7 @@ const named = new Map(
 const ofHtml = String.raw`&(?:amp;){0,9}(?:#\d{2,7}|#[xX]${hex}{2,6}|nbsp|thinsp|shy|zwnj|${[...named.keys()].join('|')});`
 /** A blank of a form beside a sign: `%22a%22%3A+%22b%22`. */
 const ofForm = String.raw`\+(?=%(?:25)*(?:3[ADad]|2[27]))|(?<=%(?:25)*(?:3[ADad]|2[Cc]))\+(?!\d)`
-/** A quotation mark within those of a shell. */
+/** A quotation mark within those of a shell: decoded to a doubled one, as in SQL, which ends no text around it. */
 export const shellQuote = `'"'"'`
 const ofShell = String.raw`'\\{1,8}''|'\\{0,8}"'\\{0,8}"'`
 
@@ -59,7 +59,7 @@ const escapes: [source: string, decode: (found: string) => string][] = [
   [ofString, decodedString],
   [ofHtml, decodedEntity],
   [ofForm, () => ' '],
-  [ofShell, () => '"'],
+  [ofShell, () => "''"],
   [alike, plainOf],
 ]
 /** Those without a percent sign, a backslash or a control character. */

@@ -17,7 +17,7 @@ const notOfAddress = '(?<!:[0-9A-Fa-f]{1,4}(?=:))'
 
 /** Between a sign and its value; a line ends there only where the next one is indented, as in YAML: `password: |`. */
 export const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
-const gap = String.raw`(?:[^\S\r\n]|\\{1,8}t){0,32}(?:(?<=: {1,32})(?:!{1,2}[\w:/.-]{1,40} |&\w{1,40} |#[^\r\n]{0,99}(?=\r?\n)))?(?:(?:[|>][-+]?)?${lineEnd}(?:[ \t]{1,32}(?:- )?|- ))?`
+const gap = String.raw`(?:[^\S\r\n]|\\{1,8}t){0,32}(?:(?<=: {1,32})(?:!{1,2}[\w:/.-]{1,40} |&\w{1,40} |#[^\r\n]{0,99}(?=\r?\n)))?(?:(?:[|>][-+]?|\\)?${lineEnd}(?:[ \t]{1,32}(?:- )?|- ))?`
 /** The further elements of such a list. */
 const elements = new RegExp(
   String.raw`["']?(?:${lineEnd}[ \t]{0,32}- (\\{0,31}["']|)[^\r\n\\"]{1,200}\1)+`,
@@ -34,7 +34,7 @@ export const field: PersonalClass = {
   name: 'value of a personal name',
   marks: mark.assignment,
   pattern: new RegExp(
-    String.raw`${notOfAddress}${assignment}(?<=(["'\`?&])?(${name})${brackets}(${quoteMark})?${qualifier}\]??(?:\s|\\{1,8}t){0,32}(${assignment}))(?:==?|>|:(?= ))?(?:(?<=${quoteMark}\s{0,32}${assignment}(?:==?|>)?)(?:\s|${lineEnd}){0,32}|(${gap}))`,
+    String.raw`${notOfAddress}${assignment}(?<=(["'\`?&])?(${name})${brackets}(${quoteMark})?${qualifier}\]??(?:\s|\\{1,8}t){0,32}(?:[?+]|\|\||\\{0,8})(${assignment}))(?:==?|>|:(?= ))?(?:(?<=${quoteMark}\s{0,32}${assignment}(?:==?|>)?)(?:\s|${lineEnd}){0,32}|(${gap}))`,
     'g',
   ),
   part(hit) {
@@ -51,11 +51,11 @@ export const field: PersonalClass = {
       (!hops.test(named!) && isAt(sign === ':' ? statement : constant, input, at))
     )
       return null
-    if (gap && isAt(sign === '=' ? assigned : titled, input, at) && !isValueNamed(hit, kind)) return null
-    const block =
-      gap &&
-      (matchAt(blockScalar, input, at) ?? (/lines$/i.test(named!) ? matchAt(keyLines, input, at) : null))
+    const block = matchAt(/lines$/i.test(named!) ? keyLines : scalarLines, input, at)
     if (block) return [at, at + block.length]
+    const record = recordBelow(hit, named!, kind)
+    if (record) return record
+    if (gap && isAt(sign === '=' ? assigned : titled, input, at) && !isValueNamed(hit, kind)) return null
     const value = valueAt(input, at, {
       name: named!,
       kind,
@@ -114,6 +114,29 @@ function isValueNamed({ input, index, 5: sign, 6: gap = '' }: RegExpExecArray, k
 }
 const nextName = /[\w-]+/y
 
+/** A record of YAML on the lines below a name, that are indented deeper than its own. */
+function recordBelow(hit: RegExpExecArray, named: string, kind: NameKind): Span | null {
+  const at = endOf(hit)
+  recordLines.lastIndex = at
+  const [lines = '', indent = ''] = steps.left < 0 ? [] : (recordLines.exec(hit.input) ?? [])
+  if (lines === '') return null
+  steps.left -= lines.length
+  lineStart.lastIndex = hit.index
+  if (indent.length <= (lineStart.exec(hit.input)?.[1]!.length ?? 0)) return null
+  const holds = Array.from(lines.matchAll(ofRecord)).some(
+    ([, name, part]) =>
+      !placeholder.test(part!) &&
+      !describes(name!, kind) &&
+      !(countsParts.test(named) && isCount(named, part!)),
+  )
+  return holds ? [at, at + lines.length] : null
+}
+const keyInBlock = String.raw`\\{0,31}["']?([\w.-]{1,60})\\{0,31}["']?:`
+/** A key of it and its value. */
+const ofRecord = new RegExp(String.raw`${keyInBlock}[ \t]{1,9}([^\s\\]+)`, 'g')
+/** The indentation of the line. */
+const lineStart = new RegExp(String.raw`(?<=(?:^|${lineEnd})([ \t]{0,32}(?:- )?)[^\r\n]{0,200}?)`, 'y')
+
 interface Naming {
   name: string
   kind: NameKind
@@ -128,6 +151,9 @@ const directory = /\\{0,31}["']?(?:[/~]|\.\/|[A-Za-z]:\\)/y
 
 function valueAt(text: string, at: number, naming: Naming): Span | null {
   const isLine = naming.kind === 'line'
+  const printed = matchAt(printedArray, text, at)
+  const array = printed && recordAt(text, at + printed.length, naming)
+  if (array) return [at, array[1]]
   if (isLine && /[{[]/.test(text.charAt(at)))
     return typedAt(text, at, naming) ?? lineAfter(text, recordAt(text, at, naming), naming)
   const list = /[[(]/.test(text.charAt(at)) ? quotedList(text, at + 1, naming.after) : null
@@ -147,6 +173,12 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
   return value || text.charAt(at) === '(' ? value : recordAt(text, at, naming)
 }
 
+/** PHP's print_r() has a type on a line, and the value below. */
+const printedArray = new RegExp(
+  String.raw`[A-Z]\w{0,40}(?: Object)?${lineEnd}(?:\s|${lineEnd}){0,64}(?=\()`,
+  'y',
+)
+
 /**
  * A value as a program prints it, with its type: `[]string{"x"}`, `Password(value=x)`, `Some(x)`. Of other personal data than a
  * secret one with a text in it, or of a type that only wraps a value: `Token{a64f992 ...}` is an object.
@@ -155,18 +187,14 @@ function typedAt(text: string, at: number, naming: Naming): Span | null {
   const type = matchAt(typed, text, at)
   if (type === null) return null
   const opening = at + type.length
-  const limit = Math.min(text.length, at + longestTyped)
   const isNamesake = text.charAt(opening) === '(' && naming.name.toLowerCase().endsWith(type.toLowerCase())
   const isNamed = text.charAt(opening) === '[' && isPersonal(kindOf(type))
   const isWhole = naming.kind !== 'datum' || isNamesake || isNamed || wrapping.test(type)
-  if (!isWhole && !textIn.test(text.slice(opening, limit))) return null
-  const record = recordAt(text, opening, naming, limit)
+  const record = recordAt(text, opening, naming)
   if (!record || !(isWhole || textIn.test(text.slice(record[0], record[1])))) return null
-  return record[1] === limit || isAt(recordEnd, text, record[1]) ? [at, record[1], record[2] ?? ''] : null
+  return isAt(recordEnd, text, record[1]) ? [at, record[1], record[2] ?? ''] : null
 }
 const textIn = /["'`]|value\s?[:=]/i
-/** What is not closed by then goes up to there: each of many is read but once. */
-const longestTyped = 1024
 const typed =
   /(?:(?:\[\]|[&*]){0,4}(?:map\[[\w.]{1,40}\](?:\[\]|\*)?)?[A-Za-z_][\w.$]{0,80} ?|%|(?:\[\]|[&*]){1,4})(?=[({[])/y
 const wrapping = /^(?:%|map|\[|Just|Left|Ok|Optional|Right|Some|Success|Value)/
@@ -185,7 +213,7 @@ function lineAfter(text: string, record: Span | null, naming: Naming): Span | nu
 
 /** Terraform shows a change as `"old" -> "new"`; programs join literals. */
 const joinedWord = /\\{0,31}["'](?<!["']["'])(?!REDACTED)\w[\w.+/=-]*(?=[\s;&|"\\]|$)/y
-const joint = /\\{0,31}["'`]\s{0,9}(?:->|=>|\+|\|\|)\s{0,9}(\\{0,31}["'`])/y
+const joint = /\\{0,31}(["'`])?["'`]\s{0,9}(?:->|=>|\+|\|\||\.)\s{0,9}(\\{0,31}\1["'`])/y
 
 /** Behind the strings of a list: it has other elements as well. */
 const goesOn = /^\\{0,31}["'`]{1,2}\s{0,9},/
@@ -197,6 +225,8 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   const closing =
     inQuery || naming.kind === 'line' || hops.test(naming.name) ? undefined : closings[text.charAt(at)]
   const start = closing ? at + 1 : at
+  const isDatum = naming.kind === 'datum' && !inQuery
+  if (isDatum && isAt(objectBegins, text, start)) return null
   const value =
     start > at ? (naming.kind === 'secret' ? bracketed : word) : inQuery ? queryValue : endingFor(naming)
   const isInString = naming.kind === 'line' && /["'`]/.test(naming.before ?? '') && naming.after === undefined
@@ -216,8 +246,7 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   // `(415) 555-0132` begins with a bracket.
   if (closing && text.charAt(end) !== closing)
     return found.includes(closing) ? [at, end] : cutBracket(naming, text, at)
-  if (naming.kind === 'datum' && !inQuery && isNoDatum(found, text.slice(end, end + 2), naming.sign))
-    return null
+  if (isDatum && isNoDatum(found, naming.sign)) return null
   // A bare value behind a quoted name is a number in JSON, and a bare word would make the text unreadable.
   const quotes = naming.sign === ':' && doubleQuote.test(naming.after ?? '') ? naming.after! : ''
   return [start, end, quotes]
@@ -268,12 +297,7 @@ function isReference(value: string, name: string): boolean {
  * A whole object or list, also one cut short, if any of it holds a value: `{ type: "a", prefix: "b" }` only describes one.
  * @returns `null` where none stands
  */
-function recordAt(
-  text: string,
-  from: number,
-  { name: own, kind, after, sign }: Naming,
-  limit = text.length,
-): Span | null {
+function recordAt(text: string, from: number, { name: own, kind, after, sign }: Naming): Span | null {
   if (!/[{[(]/.test(text.charAt(from))) return null
   const [opening, closing] = text.charAt(from) === '(' ? [/[{[(]/, /[}\])]/] : [/[{[]/, /[}\]]/]
   let [at, depth, name, holds] = [from, 0, '', false]
@@ -295,7 +319,7 @@ function recordAt(
     } else if (opening.test(character)) depth++
     else if (closing.test(character)) depth--
     at = Math.max(end, at + 1)
-  } while (steps.take() && depth > 0 && at < limit)
+  } while (steps.take() && depth > 0 && at < text.length)
   return holds ? [from, Math.min(at, text.length), sign === ':' ? (after ?? '') : ''] : null
 }
 
@@ -315,12 +339,10 @@ export const steps = {
 const closings: Record<string, string> = { '<': '>', '(': ')', '[': ']', '{': '}' }
 
 /** Prose after a colon, and an object as a program prints it: `Token{a64f992 ...}`, `android.os.BinderProxy@2bd79ce`. */
-function isNoDatum(value: string, next: string, sign: string): boolean {
-  if (objectBegins.test(next) && typeName.test(value)) return true
+function isNoDatum(value: string, sign: string): boolean {
   return printedObject.test(value) || (sign === ':' && (prose.test(value) || nameInProgram.test(value)))
 }
-const objectBegins = /^(?:\s?\{|\()/
-const typeName = /^[A-Za-z][A-Za-z.$]{0,80}$/
+const objectBegins = /[A-Za-z][A-Za-z.$]{0,80}(?:\s?\{|\()/y
 const printedObject = /^(?:[a-z]\w{0,40}\.){1,9}[A-Za-z][\w$]{0,60}@[0-9a-f]{1,16}\W?$/
 const nameInProgram =
   /^[A-Z]{2,20}(?:_[A-Z]{2,20}){1,4}$|^(?:[a-z]{2,20}\.){2,9}[A-Za-z]{2,60}(?:\/\d{1,6})?[:.]?$/
@@ -334,7 +356,7 @@ const prose = /^[A-Za-z]?[a-z]{1,19}[.!?]?$/
 
 /** Values that no quotation marks hold; numbers in groups, and IBANs. Each pattern is sticky. */
 const grouped = String.raw`(?:\+?\d{1,4}(?:[ ()./\u00a0\u2010-\u2015-]{1,3}\d{1,14}){1,8}|[A-Za-z]{2}\d\d(?:[ -][A-Za-z0-9]{4}){2,7}(?:[ -]\d{1,3})?)(?![^\s&;,"'\`<>()[\]{}|\\])`
-const inWord = String.raw`[^\s\u001b&;,"'\`<>()[\]{}|\\]|\\(?![nrtu"'\`\\])`
+const inWord = String.raw`[^\s\u001b&;,"'\`<>()[\]{}|\\]|\\(?![nrtu"'\`])`
 const word = new RegExp(`${grouped}|(?:${inWord})+`, 'y')
 /** Of a secret, signs go on to what is no other name; a blank, a mark around the text, and the sign of a form end it. */
 const secretWord = new RegExp(
@@ -345,7 +367,7 @@ const secretWord = new RegExp(
 const furtherWords = /(?:[ \t]{1,3}[\w'-]{1,40}(?![\w'.-]|\s?[:=]))*/y
 /** Of a name in the plural: `tokens=abc1,def2`. */
 const wordList = new RegExp(
-  String.raw`${grouped}|(?:${inWord}|[;,](?![\w.-]{1,40}\s?[=:](?![\s=,;]|\\{0,31}"\s?[,}\]]|$))(?=\w))+`,
+  String.raw`${grouped}|(?:${inWord}|[;,](?: (?=[A-Za-z_-]{0,40}\d))?(?![\w.-]{1,40}\s?[=:](?![\s=,;]|\\{0,31}"\s?[,}\]]|$))(?=\w))+`,
   'y',
 )
 /** In the query of a URL most signs may stand as they are, but those at the end are of the text around. */
@@ -370,9 +392,12 @@ const quotedLine = /(?:[^\\\r\n]|\\+(?![rn\\]))+/y
 const line = new RegExp(String.raw`(?:[^"\\\r\n]|\\+(?![rn"\\])|${markInLine})+`, 'y')
 /** A private key of PuTTY: `Private-Lines: 2`, and so many lines of Base64. */
 const keyLines = new RegExp(String.raw`\d{1,4}(?:${lineEnd}[\w+/=]{4,76}(?![\w+/=-]))+`, 'y')
-/** Of YAML, the lines that are indented as the first: `password: |`. */
-const blockScalar = new RegExp(
-  String.raw`(?<=[|>][-+]?${lineEnd}([ \t]{1,32}))${line.source}(?:(?:${lineEnd}[ \t]{0,32}(?=${lineEnd}))*${lineEnd}\1${line.source})*`,
+/** Of YAML, the lines that are indented as the first. */
+const further = String.raw`${line.source}(?:(?:${lineEnd}[ \t]{0,32}(?=${lineEnd}))*${lineEnd}\1${line.source})*`
+/** Of `password: |`. */
+const scalarLines = new RegExp(String.raw`(?<=[|>][-+]?${lineEnd}([ \t]{1,32}))${further}`, 'y')
+const recordLines = new RegExp(
+  String.raw`(?<=${lineEnd}([ \t]{1,32})(?:- )?)(?=${keyInBlock}(?:\s|\\|$))${further}`,
   'y',
 )
 
@@ -383,8 +408,8 @@ const hopList = new RegExp(String.raw`(?!REDACTED)${hop}(?:\s{0,3}[,;]\s{0,3}${h
 function endingFor({ name, kind, before, after, sign }: Naming): RegExp {
   if (after !== undefined) return word
   if (hops.test(name)) return hopList
-  if (kind === 'secret') return secretWord
-  if (kind === 'datum') return /(?:s|signature)$/i.test(name) ? wordList : word
+  if (kind === 'datum' && /(?:s|signature)$/i.test(name)) return wordList
+  if (kind !== 'line') return kind === 'datum' && /[?&]/.test(before ?? '') ? word : secretWord
   if (sign === '=') return /[?&]/.test(before ?? '') ? lineInQuery : assignedLine
   return /["'`]/.test(before ?? '') ? quotedLine : line
 }

@@ -30,13 +30,11 @@ const calls = [
 /** Behind a name in a condition: the end of a call, a cast, a collation. */
 const called = String.raw`(?:\)|::[\w.]{1,40}(?: varying)?(?:\[\]|\(\d{1,5}\))?|${blank}{1,3}collate${blank}{1,3}\\{0,31}"{0,2}[\w.-]{1,40}\\{0,31}"{0,2})`
 /** Before the literal: the beginning of a call, a list or a query. */
-const calling = String.raw`(?:(?:\w{1,20}${blank}?)?[([]|(?:binary|select)${blank})`
+const calling = String.raw`(?:(?:\w{1,20}${blank}?)?[([]${blank}{0,9}|(?:binary|select)${blank})`
 /** Between a name and a literal: PostgreSQL's SET, conditions of SQL and OData, `set_config('a.token', 'x')`; PHP's serialize(); pairs of a list. */
 const settings = [
   String.raw`(?<!similar)${blank}{1,9}(to)${blank}{1,9}`,
-  String.raw`${called}{0,6}${blank}{1,9}(?:(?:not${blank}{1,9})?(?:i?like|rlike|regexp|similar${blank}to|(between))|is${blank}(?:not${blank})?distinct${blank}from|eq|ne|[gl][te]|[<>]=?)${blank}{1,9}${calling}{0,3}`,
-  String.raw`${called}{0,6}${blank}{0,9}(?:<>|!=|<=>|=:=|@>|<@|!?~{1,2}\*?|(?<=${called}{1,6}${blank}{0,9})=|=(?=${blank}?\())${blank}{0,9}${calling}{0,3}`,
-  String.raw`${called}{0,6}${blank}{1,9}(?:not${blank}{1,9})?in${blank}{0,9}(\()${blank}{0,9}`,
+  String.raw`${called}{0,6}(?:${blank}{1,9}(?:(?:not${blank}{1,9})?(?:in|i?like|rlike|regexp|similar${blank}to|(between))|is${blank}(?:not${blank})?distinct${blank}from|eq|ne|[gl][te]|[<>]=?)|${blank}{0,9}(?:<>|!=|<=>|=:=|@>|<@|!?~{1,2}\*?|(?<=${called}{1,6}${blank}{0,9})=|=(?=${blank}?\()))${blank}{0,9}${calling}{0,3}`,
   String.raw`(?<=(?:set_config|(?:starts|ends)_?with|contains\w{0,9}|regexp_\w{1,20}|strpos|instr)${blank}{0,9}\([^()]{1,80})${blank}{0,9},${blank}{0,9}`,
   String.raw`;s:\d{1,9}:`,
   String.raw`(?<=["'](?:>>)?|\{\w{2,60})(${blank}{0,9},${blank}{0,9})(?:b|<<)?`,
@@ -55,14 +53,14 @@ const clause = String.raw`(?:(?:${words.join('|')})${blank}{1,9}|(?:${calls.join
 export const passwords: PersonalClass[] = [
   {
     name: 'password of a statement',
-    marks: mark.statement,
+    marks: mark.literal,
     pattern: new RegExp(String.raw`${startOf(String.raw`\w-`)}${clause}(?=[A-Z&]{0,2}\\{0,31}["'\`$])`, 'gi'),
     part: hit => literalOf(hit.input, endOf(hit), parts),
   },
   {
     // Oracle: `ALTER USER "a" IDENTIFIED BY x`, in a text with a quotation mark.
     name: 'bare password of a statement',
-    marks: mark.statement,
+    marks: mark.literal,
     pattern:
       /identified(?<=(?:role|user|to)\s{1,9}\S{1,64}\s{1,9}identified)\s{1,9}by\s{1,9}(?!REDACTED|values\s|password\s)[^\s;"'`$]+/gi,
     part: hit => [hit.index + hit[0].search(/\S+$/), endOf(hit)],
@@ -70,9 +68,9 @@ export const passwords: PersonalClass[] = [
   {
     // `WHERE 'x' = token`
     name: 'literal before a name',
-    marks: mark.statement,
+    marks: mark.literal,
     pattern: new RegExp(
-      String.raw`'(?<='([^'\r\n]{1,256})')(?:::\w{1,40})?${blank}{0,9}(?:=|<>|!=|<=>)${blank}{0,9}(?:\w{1,20}\(|["\`\w]{1,60}\.){0,3}["\`]?([A-Za-z][\w-]{1,59})(?![\w.('=-]|${blank}{0,9}[=:])`,
+      String.raw`'(?<='([^'\r\n]+)')'?(?:::\w{1,40})?${blank}{0,9}(?:=|<>|!=|<=>)${blank}{0,9}(?:\w{1,20}\(|["\`\w]{1,60}\.){0,3}["\`]?([A-Za-z][\w-]{1,59})(?![\w.('=-]|${blank}{0,9}[=:])`,
       'gi',
     ),
     part: hit =>
@@ -82,7 +80,7 @@ export const passwords: PersonalClass[] = [
     name: 'value of an option',
     marks: mark.option,
     pattern: new RegExp(
-      String.raw`${startOf(String.raw`\w-`)}--?([A-Za-z][\w-]{2,60})(?:${toValue.join('|')})(?=[^\s-])`,
+      String.raw`${startOf(String.raw`\w-`)}--?([A-Za-z][\w./-]{1,60})(?:${toValue.join('|')})(?=[^\s-])`,
       'g',
     ),
     part(hit) {
@@ -95,17 +93,18 @@ export const passwords: PersonalClass[] = [
   {
     // It starts at the quotation mark, which is rarer than names.
     name: 'secret of a setting',
-    marks: mark.statement,
+    marks: mark.literal,
     pattern: new RegExp(
-      String.raw`["'$](?<=([\w-]{1,59}\w)\\{0,31}["'\`]{0,2}(?:\]|>>)?(?:${settings.join('|')})(E?\\{0,31})["'$])`,
+      String.raw`["'$](?<=([\w.:/-]{1,59}\w)\\{0,31}["'\`]{0,2}(?:\]|>>)?(?:${settings.join('|')})(E?\\{0,31})["'$])`,
       'gi',
     ),
     part({ input, index, ...hit }) {
       if (!isPersonal(kindOf(hit[1]!)) || (hit[2] && !isSet(input, index))) return null
-      const start = index - hit[6]!.length
+      const start = index - hit[5]!.length
       const literal =
-        (hit[4] && quotedList(input, start)) || literalOf(input, start, hit[3] ? limits : undefined)
-      if (!hit[5] || !literal) return literal
+        (hit[3] || hit[4] ? null : quotedList(input, start)) ??
+        literalOf(input, start, hit[3] ? limits : undefined)
+      if (!hit[4] || !literal) return literal
       const [first, end] = literal
       const isPair = isAt(pairBegins, input, start) && isAt(pairEnds, input, end)
       return namesNext(hit[1]!, input.slice(first, end), isPair) ? literal : null
@@ -115,7 +114,7 @@ export const passwords: PersonalClass[] = [
 
 /** A pair stands alone in its brackets or in its line. */
 const pairBegins =
-  /(?<=(?:(?:^|[[({\r\n]|\\n)\s{0,9}(?:b|<<)?\\{0,31}["']{1,2}[\w-]{2,60}\\{0,31}["']{1,2}(?:>>)?|\{\w{2,60})\s{0,9},\s{0,9}(?:b|<<)?)/y
+  /(?<=(?:(?:^|[[({\r\n]|\\n)\s{0,9}(?:b|<<)?\\{0,31}["']{1,2}[\w.:/-]{2,60}\\{0,31}["']{1,2}(?:>>)?|\{\w{2,60})\s{0,9},\s{0,9}(?:b|<<)?)/y
 const pairEnds = /\\{0,31}["']{1,2}(?:>>)?\s{0,9}(?:[)\]}\r\n]|\\[nr]|$)/y
 
 /** `COPY secret TO 'file'` sets nothing. */

@@ -31,15 +31,14 @@ export const mark = {
   credential: 1024,
   /** Two hyphens, or one between a blank or a quotation mark and a letter. */
   option: 2048,
-  /** A word for a secret or a header that holds one, in a text with a quotation mark. */
-  statement: 4096,
+  /** A quotation mark: the end of a literal, whose name stands before or behind it. */
+  literal: 4096,
   /** The beginning of an IBAN. */
   iban: 8192,
 } as const
 
 /** What is noted on the way to the marks. */
-const [digit, inId, joint, quote] = [1 << 14, 1 << 15, 1 << 16, 1 << 17]
-const rare = 1 << 18
+const [digit, inId, joint, rare] = [1 << 14, 1 << 15, 1 << 16, 1 << 17]
 const allMarks = (1 << 14) - 1
 const sign = /[^ -~]|["$%'+.:=@\\`-]/
 
@@ -55,8 +54,6 @@ const credentialStart = new RegExp(
   String.raw`ey(?:[i-l][\w-]{5}|a[gi][\w-]{8})|ew(?:o[gij]|k[ij]|0k)[\w-]{8}|bearer|basic|${keyForm}`,
   'i',
 )
-const statementWord =
-  /pass[wp]|pwd|identified|secret|crypt|token|api[_-]?key|authorization|cookie|["']x-|jwt|signature|phone|mail/i
 
 const marksOfCharacters: [string, number][] = [
   ['0123456789', digit | inId],
@@ -66,7 +63,7 @@ const marksOfCharacters: [string, number][] = [
   ['@', mark.at],
   ['%\\\u001b', mark.escape],
   ['&#^', rare],
-  ['\'"`$', quote],
+  ['\'"`$', mark.literal],
 ]
 
 const marksByCode = new Int32Array(256)
@@ -134,7 +131,7 @@ export function marksOf(text: string): number {
   if (colons >= 6) marks |= mark.colons
   if ((colons >= 5 && pairsOfColons >= 2) || pairsOfDashes >= 4) marks |= mark.pairs
   if ((marks & rare) !== 0 && unmarked.test(text)) marks |= mark.escape
-  if ((marks & quote) !== 0 && text.includes(shellQuote)) marks |= mark.escape
+  if ((marks & mark.literal) !== 0 && text.includes(shellQuote)) marks |= mark.escape
   if (digits >= 7 * digit && length >= 15 && ibanStart.test(text)) marks |= mark.iban
   if (digits >= 13 * digit && cardStart.test(text)) marks |= mark.card
   if (
@@ -142,7 +139,6 @@ export function marksOf(text: string): number {
     (credentialStart.test(text) || (length >= 24 && text.includes(refreshPrefix)))
   )
     marks |= mark.credential
-  if ((marks & quote) !== 0 && statementWord.test(text)) marks |= mark.statement
   return marks & allMarks
 }
 

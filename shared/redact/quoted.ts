@@ -41,11 +41,11 @@ function between(text: string, at: number, mark: string): [start: number, end: n
   return [at + mark.length, end < 0 ? text.length : end]
 }
 
-/** With the literals that a `joint` ties to it, whose first group is the mark that opens the next. */
+/** With the literals that a `joint` ties to it, whose last group is the mark that opens the next. */
 export function withFurther(text: string, [start, end]: Span, joint: RegExp): Span {
   for (let last = end; ;) {
     joint.lastIndex = last
-    const opening = joint.exec(text)?.[1]
+    const opening = joint.exec(text)?.at(-1)
     if (opening === undefined) return [start, last]
     last = closingQuote(text, joint.lastIndex, opening)
   }

@@ -331,7 +331,7 @@ describe('any text', () => {
   })
 
   test('goes as a whole where it takes too much work, and an ordinary one beside it does not', () => {
-    const names = `token: Some(10.0.0.1'\\''`.repeat(4_000)
+    const names = 'token={type:'.repeat(4_000)
     expect(redactText(names)).toBe('REDACTED')
     expect(redactRows([{ a: names, b: 'x token={"a": "x1y2z3"} y' }])).toEqual([
       { a: 'REDACTED', b: 'x token=REDACTED y' },
@@ -397,7 +397,7 @@ describe('the time of 300 KB is not that of a search that begins again at each p
     "'cookie:~x''\n 'cookie:~x''\\n token~in~('a', a)=( " +
     '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( x://a: //a: tcp://10.0.0.5:6379, \\\\u0022 %2525 token=Some( A/1.1~ token=a.b token=a(b~ password=a( password=(a)b x://a:b@c@ POINT( tokens=1,111 pass:~ passphrase=a~b~ token:\n~-~a1\n~-~ ' +
     '[]string{"pwd=a, {"a":\'token=REDACTED token=REDACTED["token","a", []string{"secret=a& token~in~(\'passphrase=a~ ' +
-    "x-forwarded-for:~set_config('a',' token:~Some(10.0.0.1'\\'' /eyJv1.2.3.4- aa:bb:cc:dd:ee:ff:%401 ::\uff20"
+    "x-forwarded-for:~set_config('a',' token:~Some(10.0.0.1'\\'' /eyJv1.2.3.4- ~token:\n~~type:~b\n~~token:\n token~=>~Array\n(\n password~in~(\n' aa:bb:cc:dd:ee:ff:%401 ::\uff20"
 
   test.each(repeated.split(' '))('%j over and over', async part => {
     const piece = part.replaceAll('~', ' ')

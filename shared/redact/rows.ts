@@ -164,7 +164,7 @@ export function placeInList(
   const isValue = header === undefined ? !element.startsWith('-') : namesNext(header, element, isPair)
   return isPersonal(kind) && isValue ? placeOf(option ?? header!, policy, list) : list
 }
-const naming = /^(?:--?([A-Za-z][\w-]{2,60})|([A-Za-z][\w-]{1,60}))$/
+const naming = /^(?:--?([A-Za-z][\w./-]{1,60})|([A-Za-z][\w.:/-]{1,60}))$/
 
 function redactFields(place: Place, fields: Fields, policy: Policy, depth = 0): Fields {
   let copy = fields

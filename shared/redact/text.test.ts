@@ -1,5 +1,6 @@
 /** Texts and their redacted form, string by string. */
 import { describe, expect, test } from '@jest/globals'
+import { names } from './names.ts'
 import { redactText } from './redact.ts'
 
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl-_x'
@@ -13,6 +14,14 @@ const leftAlone: Record<string, string[]> = {
     'cookie: disabled',
     'WhatsApp/2.23.20.0 A',
     '.NET 8.0.0.100',
+  ],
+  'what a record in block form says of a secret': [
+    'secret:\n  secretName: db\n  defaultMode: 420',
+    'password:\n  type: string\n  format: x1\n',
+    'imagePullSecrets:\n  - name: registry',
+    'tokens:\n  input: 1200\n  output: 3',
+    '  token:\n  name: x',
+    'Invalid token:\n    at foo (x.js:1)',
   ],
   'lists of names, two of them': [
     '["email","name"]',
@@ -284,8 +293,8 @@ const takenOut: Record<string, [string, string][]> = {
     ['адрес203.0.113.7', 'адресREDACTED'],
     ['GET | 200 | 203.0.113.7 | Chrome/120.0.0.0', 'GET | 200 | REDACTED | Chrome/120.0.0.0'],
     ['203.0.113.7,198.51.100.2\n192.0.2.1', 'REDACTED,REDACTED\nREDACTED'],
-    ["ip LIKE '%10.0.0.5%'", "ip LIKE '%REDACTED%'"],
-    ["ip LIKE '%203.0.113.7'", "ip LIKE '%REDACTED'"],
+    ["host LIKE '%10.0.0.5%'", "host LIKE '%REDACTED%'"],
+    ["host LIKE '%203.0.113.7'", "host LIKE '%REDACTED'"],
     ['loss 0% 203.0.113.7', 'loss 0% REDACTED'],
     ['100%203.0.113.7', '100%REDACTED'],
     ['ip%20203.0.113.7%20x', 'ip%20REDACTED%20x'],
@@ -441,7 +450,7 @@ const takenOut: Record<string, [string, string][]> = {
     ['jdbc:sqlserver://db;user=sa;password={x}', 'jdbc:sqlserver://db;user=sa;password={REDACTED}'],
     ['User ID=u;Password={a;b c};Encrypt', 'User ID=u;Password={REDACTED};Encrypt'],
     ['jdbc:oracle:thin:scott/tiger@db:1521', 'jdbc:oracle:thin:REDACTED@db:1521'],
-    ['AccountName=a;AccountKey=abc/d+e==;x', 'AccountName=a;AccountKey=REDACTED;x'],
+    ['AccountName=a;AccountKey=abc/d+e==;x=1', 'AccountName=a;AccountKey=REDACTED;x=1'],
     ["ALTER ROLE app PASSWORD 'hunter2'", "ALTER ROLE app PASSWORD 'REDACTED'"],
     [
       "CREATE USER app WITH ENCRYPTED PASSWORD 'it''s' VALID",
@@ -1004,6 +1013,67 @@ const takenOut: Record<string, [string, string][]> = {
     ['push_token=ExponentPushToken[abc123] x', 'push_token=REDACTED x'],
     ['webhook-signature: v1,g0hM=', 'webhook-signature: REDACTED'],
   ],
+  'records in block form': [
+    ['secrets:\n  db: hunter2x\n  api: abc1x\nn: 1', 'secrets:\n  REDACTED\nn: 1'],
+    ['db:\n  password:\n    - value: a1\n      type: b\n  n: 1', 'db:\n  password:\n    - REDACTED\n  n: 1'],
+    ['- cookie:\n    sid: a1\n  n: 1', '- cookie:\n    REDACTED\n  n: 1'],
+    [
+      '{"y":"x:\\n  api_key:\\n    prod: a1\\n  n: 1"} x',
+      '{"y":"x:\\n  api_key:\\n    REDACTED\\n  n: 1"} x',
+    ],
+    ['token:\r\n    first: a1\r\n\r\n    second: b1\r\n', 'token:\r\n    REDACTED\r\n'],
+    ['"email":\n  "address": "bobx1"\nn: 1', '"email":\n  REDACTED\nn: 1'],
+    ['[Cookie] => Array\n(\n    [0] => sid=a1\n)\nn', '[Cookie] => REDACTED\nn'],
+    ['[token] => App Object\n  (\n   [a] => b1\n  ) [n] => 1', '[token] => REDACTED [n] => 1'],
+    ['[password] => Array\\n (\\n [0] => a1\\n )\\n)', '[password] => REDACTED\\n)'],
+  ],
+  'signs within a token': [
+    ['token=12|a1b2 x', 'token=REDACTED x'],
+    ['api_key=abc;x1 y', 'api_key=REDACTED y'],
+    ['jwt: a1,b2 c=d', 'jwt: REDACTED c=d'],
+    ['token=a1b2{c3} otp=1;2 x', 'token=REDACTED} otp=REDACTED x'],
+    ['/cb?token=a1,b2&n=1|2', '/cb?token=REDACTED&n=1|2'],
+  ],
+  'names of many parts': [
+    ['props.put("spring.datasource.password", "x1")', 'props.put("spring.datasource.password", "REDACTED")'],
+    ['x --spring.datasource.password x1 -n 1', 'x --spring.datasource.password REDACTED -n 1'],
+    ['x -auth/token x1', 'x -auth/token REDACTED'],
+    ['[["db.password","x1"]]', '[["db.password","REDACTED"]]'],
+    ['["--auth.token","x1"]', '["--auth.token","REDACTED"]'],
+    ["[('user:1:token', 'x1')]", "[('user:1:token', 'REDACTED')]"],
+    ['{"a":["user/password","x1"]}', '{"a":["user/password","REDACTED"]}'],
+  ],
+  'names that look like the end of a colour': [
+    ['Contact[mobile=0612345678, n=1]', 'Contact[mobile=REDACTED, n=1]'],
+    ['[mail=abc1] [master-key: abc1]', '[mail=REDACTED] [master-key: REDACTED]'],
+    ['u[mac_address]=a1', 'u[mac_address]=REDACTED'],
+  ],
+  'backslashes before a sign or a value': [
+    ['password: \\\\hunter2x y', 'password: REDACTED y'],
+    ['spring.datasource.password\\=hunter2x', 'spring.datasource.password\\=REDACTED'],
+    ['user\\=u&password\\=x1', 'user\\=u&password\\=REDACTED'],
+    ['token\\:x1 y', 'token\\:REDACTED y'],
+    ['password =\\\n    hunter2', 'password =\\\n    REDACTED'],
+  ],
+  'literals in a shell': [
+    [
+      "psql -c 'CREATE SECRET s (SECRET '\\''x1'\\'')'",
+      "psql -c 'CREATE SECRET s (SECRET 'REDACTED'REDACTED'\\'')'",
+    ],
+    [
+      "psql -c 'SELECT 1 WHERE '\\''x1'\\'' = token OR 1'",
+      "psql -c 'SELECT 1 WHERE '\\''REDACTED'REDACTED'' = token OR 1'",
+    ],
+  ],
+  'several values, and signs of assignments': [
+    ['tokens: abc1, hunter2x', 'tokens: REDACTED'],
+    ['api_keys=abc1, def2 n=1', 'api_keys=REDACTED n=1'],
+    ['API_KEY ?= x1\napi_key||= x1', 'API_KEY ?= REDACTED\napi_key||= REDACTED'],
+    ['TOKEN += x1', 'TOKEN += REDACTED'],
+    ["'token' => 'Bearer ' . 'x1'", "'token' => 'REDACTED'"],
+    ['a,"password: ""old1"" => ""new1x"""', 'a,"password: ""REDACTED"""'],
+    [`'${'a1'.repeat(300)}' = token`, "'REDACTED' = token"],
+  ],
   'short forms of devices and phones': [
     ['ether 2:42:ac:11:0:2 x', 'ether REDACTED x'],
     ['at 0:c:29:ab:1:2 on en0', 'at REDACTED on en0'],
@@ -1136,6 +1206,31 @@ describe('JSON', () => {
   ])('is redacted value by value, and keeps its spacing and numbers: %j', (text, redacted) => {
     expect(redactText(text)).toBe(redacted)
     expect(redactText(redacted)).toBe(redacted)
+  })
+})
+
+test('a value goes with its type, of any length', () => {
+  const long = '"a1b2", '.repeat(400)
+  const forms = [`[]string{${long}}`, `Some([${long}])`, `Optional[${long}]`, `map[string]int{${long}}`]
+  for (const form of forms) expect(redactText(`Tokens:${form} n`)).toBe('Tokens:REDACTED n')
+  expect(redactText(`(token = ANY ('{${long}}'::text[])) n`)).toBe('(token = REDACTED) n')
+})
+
+describe('every listed name', () => {
+  const { line, secret, datum } = names
+  test.each([
+    "WHERE NAME IN ('q7x9z2')",
+    "define('NAME', 'q7x9z2')",
+    "x NAME LIKE 'q7x9z2%'",
+    "((NAME)::text <> 'q7x9z2'::text)",
+    "NAME BETWEEN 'q7x9z2' AND 'q7x9z3'",
+    "WHERE 'q7x9z2' = NAME",
+    "set_config('app.NAME', 'q7x9z2')",
+    "$filter=NAME eq 'q7x9z2'",
+    'x=["NAME","q7x9z2"] y',
+  ])('is one in %j', form => {
+    const all = [line, secret, datum].join(' ').split(' ')
+    expect(all.filter(name => redactText(form.replace('NAME', name)).includes('q7x9z'))).toEqual([])
   })
 })
 
