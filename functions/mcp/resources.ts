@@ -1,7 +1,7 @@
 /** The tables of endpoints with a sandbox, as resources: what an agent reads before it writes SQL. */
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/server'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import { mayCall } from '../../shared/keys/authenticate.ts'
+import { canCall } from '../../shared/keys/authenticate.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
 import { type ColumnDescription, type TableDescription, tablesOf } from '../query/tables.ts'
 import { echo, invalidParams, type McpCall } from './call.ts'
@@ -20,7 +20,7 @@ export async function listResources(mcpCall: McpCall): Promise<Resource[]> {
 
 async function sandboxed({ call, caller }: McpCall): Promise<Endpoint[]> {
   const all = await call.services.endpoints.all()
-  return all.filter(({ name, sandbox }) => sandbox && mayCall(caller, name))
+  return all.filter(endpoint => endpoint.sandbox && canCall(caller, endpoint))
 }
 
 /** A table's columns, with an example. @throws ProtocolError for an unknown one, and ApiError */

@@ -6,7 +6,7 @@ import { someOf, takes } from '../../shared/endpoints/parameters.ts'
 import { assertSingleValues, queryText } from '../../shared/endpoints/query-string.ts'
 import { fieldName } from '../../shared/engines/values.ts'
 import { ApiError, tablesText } from '../../shared/errors.ts'
-import { type Caller, mayCall } from '../../shared/keys/authenticate.ts'
+import { canCall, type Caller } from '../../shared/keys/authenticate.ts'
 import { sha256, withoutKeys } from '../../shared/keys/key-text.ts'
 import { Timing } from '../../shared/timing.ts'
 import { cursorAfter } from '../../shared/pages/page.ts'
@@ -170,7 +170,7 @@ const lastTargets = new WeakMap<Caller, { all: Endpoint[]; targets: Map<string, 
 function targetsFor(caller: Caller, all: Endpoint[]): Map<string, ToolTarget> {
   const last = lastTargets.get(caller)
   if (last?.all === all) return last.targets
-  const targets = targetsOf(all.filter(({ name }) => mayCall(caller, name)))
+  const targets = targetsOf(all.filter(endpoint => canCall(caller, endpoint)))
   lastTargets.set(caller, { all, targets })
   return targets
 }

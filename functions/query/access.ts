@@ -1,7 +1,7 @@
 /** The endpoints that a call's API key may reach. `shared/keys` verifies the key and has the rules. */
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
-import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
+import { canCall, type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
 import { limitHeaders } from '../../shared/keys/limits.ts'
 import { nearestName } from '../../shared/sql/nearest.ts'
 import type { Call } from '../http/call.ts'
@@ -26,7 +26,9 @@ export async function accessEndpoint(call: Call): Promise<Access> {
   if (open) return open
   const caller = await authenticate(call, key)
   const endpoint = await call.services.endpoints.find(call.name)
-  if (!endpoint || !mayCall(caller, endpoint.name)) throw await notCallable(call, caller)
+  const isOpen = endpoint && mayCall(caller, endpoint.name)
+  if (!isOpen || (call.address.handler === 'tables' && !canCall(caller, endpoint)))
+    throw await notCallable(call, caller)
   call.notes.endpoint = endpoint.name
   return { caller, endpoint: await versionFor(call, endpoint) }
 }
@@ -67,10 +69,10 @@ export async function openToPages(call: Call): Promise<void> {
 
 /** Of the names that are near, those alone that the key may call say anything. */
 async function notCallable({ name, services }: Call, caller: Caller): Promise<ApiError> {
-  const names = (await services.endpoints.remembered()).map(endpoint => endpoint.name)
+  const callable = (await services.endpoints.remembered()).filter(endpoint => canCall(caller, endpoint))
   const near = nearestName(
     name,
-    names.filter(each => mayCall(caller, each)),
+    callable.map(endpoint => endpoint.name),
   )
   const hint = near === null ? '.' : `; did you mean ${near}?`
   return new ApiError('not_found', `There is no such endpoint, or this API key may not call it${hint}`)
@@ -82,7 +84,7 @@ async function notCallable({ name, services }: Call, caller: Caller): Promise<Ap
  */
 export async function accessibleEndpoints(call: Call): Promise<{ caller: Caller; endpoints: Endpoint[] }> {
   const caller = await authenticate(call)
-  const endpoints = (await call.services.endpoints.all()).filter(({ name }) => mayCall(caller, name))
+  const endpoints = (await call.services.endpoints.all()).filter(endpoint => canCall(caller, endpoint))
   return { caller, endpoints }
 }
 

@@ -99,3 +99,17 @@ test(`no call of ${calls} shows a row of the other, and each shows its own where
   expect(seen.own).toBeGreaterThan(calls / 3)
   expect(seen.refused).toBeGreaterThan(calls / 8)
 })
+
+test('a key is told of no endpoint that its pins close', async () => {
+  const key = await service.issue({ pins: { nowhere: 'x' } })
+  const told = async (path: string, method?: string) => {
+    const body = method && JSON.stringify({ jsonrpc: '2.0', id: 1, method })
+    const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
+    return (await service.fetch(path, { key, ...(body ? { method: 'POST', body, headers } : {}) })).text()
+  }
+  expect(JSON.parse(await told('/api/endpoints'))).toMatchObject({ result: [] })
+  expect(JSON.parse(await told('/api/endpoints/kept/tables'))).toMatchObject({ status: 404 })
+  expect(await told('/api/endpoints/query/kep')).not.toContain('kept')
+  for (const open of [told('/openapi.json'), told('/mcp', 'tools/list'), told('/mcp', 'resources/list')])
+    expect(await open).not.toMatch(/kept|lqe:\/\//)
+})

@@ -141,3 +141,11 @@ export function keyFromHeaders(headers: IncomingHttpHeaders): string | undefined
 export function mayCall({ endpoints }: Caller, endpoint: string): boolean {
   return endpoints === '*' || endpoints.includes(endpoint)
 }
+
+/** Whether any call can pass: an endpoint without a parameter that the key fixes refuses each, so that the key is not told of it. */
+export function canCall(caller: Caller, endpoint: { name: string; parameters: object }): boolean {
+  return (
+    mayCall(caller, endpoint.name) &&
+    Object.keys(caller.pins).every(pin => Object.hasOwn(endpoint.parameters, pin))
+  )
+}
