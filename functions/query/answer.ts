@@ -1,11 +1,12 @@
 /** The steps from a request for an endpoint's rows to its response, in order. */
-import { getAnswer } from '../../shared/answers/get-answer.ts'
+import { getAnswer, redactError } from '../../shared/answers/get-answer.ts'
 import type { AnswerResult } from '../../shared/answers/query-request.ts'
 import type { Config } from '../../shared/config.ts'
 import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
 import { upstreamRequests } from '../../shared/answers/upstream-requests.ts'
 import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost, type Statement } from '../../shared/engines/engine.ts'
+import { redactText } from '../../shared/redact/redact.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
 import { type Parameters, takes } from '../../shared/endpoints/parameters.ts'
@@ -61,7 +62,9 @@ export async function answerQuestion(
   // No key lifts the redaction of an endpoint that this one reads.
   const redacted = question.redacted || (endpoint.redact && !question.endpoint.redact)
   const asked = { ...question, endpoint, redacted }
-  const prepared = await prepare(services, asked, config.frozenNow ?? Date.now())
+  const prepared = await prepare(services, asked, config.frozenNow ?? Date.now()).catch((error: unknown) => {
+    throw redacted ? redactError(error) : error
+  })
   const { parameters, composed, page, keyFields, moment: now } = prepared
   const run = {
     redacted,
@@ -93,7 +96,8 @@ export async function answerQuestion(
     .catch((error: unknown) => {
       throw mapErrorToCallerSql(error, composed, callerSql)
     })
-  return { result, parameters, statement: request.statement }
+  const undeclared = redacted ? parameters.undeclared.map(redactText) : parameters.undeclared
+  return { result, parameters: { ...parameters, undeclared }, statement: request.statement }
 }
 
 /** The endpoint with the tables that it reads of others. @throws ApiError */

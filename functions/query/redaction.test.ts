@@ -171,6 +171,18 @@ describe('SQL of a caller’s own', () => {
   })
 })
 
+test('what a call sends comes back redacted in errors and in the names that are ignored', async () => {
+  const asked = `${fresh('clear')}&tom@example.com=1`
+  const { body } = await send(asked, on)
+  expect(JSON.stringify(body.meta)).toMatch(/"ignored":\["REDACTED"\]/)
+  expect(JSON.stringify((await send(asked, {})).body.meta)).toContain('tom@example.com')
+  const refused = await send(`${fresh('clear')}&sql=SELECT ip FROM \`tom@example.com\``, on)
+  expect([refused.response.status, JSON.stringify(refused.body)]).toEqual([
+    403,
+    expect.not.stringContaining('tom@'),
+  ])
+})
+
 test.each(['yes', '1', 'true, false'])('the header value %j is a 400 that names the header', async value => {
   const { response, body } = await send(fresh('open'), { 'SVC-ENDPOINT-REDACT-PII': value })
   expect([response.status, body]).toEqual([

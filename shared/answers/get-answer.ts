@@ -179,7 +179,7 @@ async function runEngine(
     if (cost) await pay(cost)
     const refused = allowance && estimateOver(allowance.left, error)
     if (refused !== null) throw allowance!.refusal(refused)
-    throw redacted && error instanceof ApiError ? redactError(error) : error
+    throw redacted ? redactError(error) : error
   }
 }
 
@@ -188,8 +188,9 @@ function costOf(error: unknown): RunCost | null {
   return error instanceof ApiError && error.cause instanceof EngineError ? error.cause.cost : null
 }
 
-/** The error without personal data: an engine's message may quote a value. */
-export function redactError(error: ApiError): ApiError {
+/** The error without personal data: a message may quote a value, of the rows or of the call. */
+export function redactError<E>(error: E): E | ApiError {
+  if (!(error instanceof ApiError)) return error
   const problems = error.problems.map(problem => ({ ...problem, detail: redactText(problem.detail) }))
   return error.with({ detail: redactText(error.message), problems })
 }
