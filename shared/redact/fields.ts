@@ -96,7 +96,7 @@ const noValue =
   /(?:\$\{[\w.:-]{1,64}\}|\$\([^)\n]{0,200}\)|\{\{[^{}\n]{0,100}\}\}|["'[]?(?:\[?(?:FILTERED|MASKED|PROTECTED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
 /** In place of one, what is said of it: `password: This field is required.`, `Cookie: not set`, `sig=SIGTERM`. */
 const statement =
-  /(?:(?:[Tt]his|[Tt]he) (?:field|value|password)|(?:[Mm]ust|[Ss]hould|[Cc]annot|[Mm]ay not) (?:be|have|contain|match|include)|(?:[Ii]s|[Nn]ot|[Ff]ailed|[Tt]oo|[Mm]issing) [a-z]{2,20}(?![^\s.,;:!)])|(?:not set|unset|unknown|missing|required|expired|denied|granted|disabled|enabled)\.?(?=[\s,;)]|$))/y
+  /(?:(?:[Tt]his|[Tt]he) (?:field|value|password)|(?:[Mm]ust|[Ss]hould|[Cc]annot|[Mm]ay not) (?:be|have|contain|match|include)|(?:[Ii]s|[Nn]ot|[Ff]ailed|[Tt]oo|[Mm]issing) [a-z]{2,20}(?![^\s.,;:!)])|(?:not set|unset|unknown|missing|required|expired|denied|granted|disabled|enabled)\.?(?=[\s,;)"'<]|$))/y
 const constant = /(?:SIG[A-Z]{2,6}|unknown)(?![\w.@:/-])/y
 /** An empty value, and the next name: `token= dur=12ms`, `Email:  Phone: 0612345678`. */
 const assigned = /[A-Za-z_][\w.-]{0,60}=(?!=|\s|$)/y

@@ -12,6 +12,8 @@ const leftAlone: Record<string, string[]> = {
     'Credentials=[PROTECTED], x',
     'authorization: denied',
     'cookie: disabled',
+    'x "Cookie: not set" y',
+    '<p>Authorization: missing</p>',
     'WhatsApp/2.23.20.0 A',
     '.NET 8.0.0.100',
   ],
