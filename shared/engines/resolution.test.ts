@@ -27,7 +27,7 @@ const catalog = {
 
 /** What only the text of a literal or the place of a call says, which the rewriting looks at. */
 const ofTexts =
-  /literal|JSONPath|needs a date part|regular expression|does not support|FORMAT|does not step|of one name|The (share|number|default|delimiter) of|(needs|takes no) (ORDER BY|frame)|takes no frame|DISTINCT (does not go|can only)|with DISTINCT|RANGE with|reads? itself|An expression of GROUP BY|the part last|JSON_OBJECT|RANGE_BUCKET|ARRAY_CONCAT|Duplicate column names/
+  /literal|JSONPath|needs a date part|regular expression|does not support|FORMAT|does not step|of one name|The (share|number|default|delimiter) of|(needs|takes no) (ORDER BY|frame)|takes no frame|DISTINCT (does not go|can only)|with DISTINCT|RANGE with|the part last|JSON_OBJECT|RANGE_BUCKET|ARRAY_CONCAT|Duplicate column names/
 
 interface Verdict {
   /** With its place. */

@@ -4,6 +4,7 @@ import { inReadingOrder, nameKey, readsItself } from '../relations.ts'
 import type * as ast from '../tree.ts'
 import { key, unify } from './coercion.ts'
 import { type Column, type Context, type Ctes, newScope, type Rows, type Scope } from './resolution.ts'
+import { recursionOf } from './recursion.ts'
 import { itemOf, select } from './select.ts'
 import { anything, coerces, firm, type Value } from './types.ts'
 
@@ -69,16 +70,15 @@ function commonTables(context: Context, node: ast.With, around: Ctes): Ctes {
 }
 
 /** A common table that reads itself: its first rows give it its columns. */
-function recursiveTable(context: Context, { name, query: whole }: ast.CommonTable, around: Ctes): Rows {
-  let inner = whole
-  while (inner.body.kind === 'QueryInParentheses' && !inner.with) inner = inner.body.query
-  const { body } = inner
-  const own = new Map(around)
-  if (body.kind !== 'SetOperation') {
-    own.set(nameKey(name.name), unknownRows(`${name.name} reads itself`))
-    return context.query(whole, null, own)
+function recursiveTable(context: Context, cte: ast.CommonTable, around: Ctes): Rows {
+  const { name, query: whole } = cte
+  const recursion = recursionOf(context, cte)
+  if (!recursion) {
+    const own = unknownRows(`${name.name} reads itself`)
+    return context.query(whole, null, new Map([...around, [nameKey(name.name), own]]))
   }
-  const ctes = inner.with ? commonTables(context, inner.with, around) : around
+  const { with: common, union: body } = recursion
+  const ctes = common ? commonTables(context, common, around) : around
   const first = bodyOf(context, body.left, null, ctes, null)
   const columns = first.columns.map((column): Column => ({
     name: column.name,
@@ -91,7 +91,7 @@ function recursiveTable(context: Context, { name, query: whole }: ast.CommonTabl
   for (const [at, { type }] of next.columns.entries())
     if (columns[at] && !coerces({ type }, columns[at].type!))
       context.fault(body.right, `Column ${at + 1} of ${name.name} has another type than before UNION`)
-  for (const each of [whole, inner, body]) context.found.rows.set(each, rows)
+  for (const each of [whole, body]) context.found.rows.set(each, rows)
   return rows
 }
 

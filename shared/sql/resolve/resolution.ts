@@ -145,6 +145,11 @@ export function newScope(ctes: Ctes, outer: Scope | null): Scope {
   }
 }
 
+/** Is told of faults, at their nodes. */
+export interface Faults {
+  fault(node: ast.Node, message: string): unknown
+}
+
 /** What the files of the resolver share, and the functions through which they call each other. */
 export interface Context extends Catalog {
   /** Filled as the query is read. */

@@ -6,6 +6,7 @@ import { descendantsHere } from '../walk.ts'
 import { isOverRows, refuseOverRows } from './calls.ts'
 import { condition, key as checkKey } from './coercion.ts'
 import { from } from './from.ts'
+import { refusePartsOfKeys } from './grouping.ts'
 import {
   type Column,
   type Context,
@@ -29,6 +30,7 @@ export function select(
   orderBy: ast.OrderItem[],
 ): Rows {
   const bare = { ...newScope(ctes, outer), windows: namedWindows(context, node.windows) }
+  refusePartsOfKeys(context, node, orderBy)
   const scope = node.from ? withSource(bare, from(context, node.from, bare)) : bare
   const list: List = { columns: [], open: null }
   for (const item of node.items)

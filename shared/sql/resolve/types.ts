@@ -194,7 +194,8 @@ function commonStruct(values: Value[]): Type[] {
     const type = commonType(values.flatMap(({ fields }) => fields![at] ?? []))
     return type === undefined ? [] : [{ name, type }]
   })
-  return [recordOf(fields)]
+  const common = recordOf(fields)
+  return isUnknown(common) ? [] : [common]
 }
 
 function widerTypes(type: Type): Type[] {

@@ -2,13 +2,13 @@
 import { nameKey } from '../relations.ts'
 import type { Identifier, NamedWindow, Window } from '../tree.ts'
 import { key } from './coercion.ts'
-import type { Context, Scope } from './resolution.ts'
+import type { Context, Faults, Scope } from './resolution.ts'
 
 /** A window with all that it takes from others. */
 type WholeWindow = Window & { base: null }
 
 /** The windows of a WINDOW clause by lower-case name. */
-export function namedWindows(context: Context, named: NamedWindow[]): Scope['windows'] {
+export function namedWindows(context: Faults, named: NamedWindow[]): Scope['windows'] {
   const windows = new Map<string, WholeWindow>()
   for (const { name, window } of named) {
     const whole = wholeWindow(context, window, windows)
@@ -20,7 +20,7 @@ export function namedWindows(context: Context, named: NamedWindow[]): Scope['win
 
 /** A window with what it takes from the named one that it stands for or extends. */
 export function wholeWindow(
-  context: Context,
+  context: Faults,
   node: Window | Identifier,
   windows: Scope['windows'],
 ): WholeWindow {

@@ -4,12 +4,12 @@
  */
 import type { Cast, Expression } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
-import { typeName } from '../../../sql/resolve/types.ts'
+import { sameType, typeName } from '../../../sql/resolve/types.ts'
 import { quickShapes } from '../udfs/date-casts.ts'
 import { castText, duckType, quoteText } from '../syntax.ts'
 import { argument, attempt } from './attempt.ts'
 import { once, repeated } from './repeats.ts'
-import { coerce, sameType } from './coercion.ts'
+import { coerce } from './coercion.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { datetimeText, onEpochDay, toDatetime, toTimestamp } from './dates-and-times.ts'
 

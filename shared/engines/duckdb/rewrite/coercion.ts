@@ -1,9 +1,7 @@
-/**
- * Which types go together, after GoogleSQL's conversion rules
- * (https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_rules).
- */
+/** Values as values of other types; `shared/sql/resolve/types.ts` has which types go together. */
 import { sameName } from '../../../sql/columns.ts'
 import { parametersOf } from '../../../sql/functions.ts'
+import { coerces, commonType, sameType } from '../../../sql/resolve/types.ts'
 import type { Node } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
@@ -11,34 +9,12 @@ import { duckType } from '../syntax.ts'
 import { type Context, structSql, type Typed } from './context.ts'
 import { noSignature } from './no-signature.ts'
 
-/** The types to which a type is coerced. */
-const widened: Partial<Record<ScalarName, ScalarName[]>> = {
-  INT64: ['NUMERIC', 'BIGNUMERIC', 'FLOAT64'],
-  NUMERIC: ['BIGNUMERIC', 'FLOAT64'],
-  BIGNUMERIC: ['FLOAT64'],
-  DATE: ['DATETIME'],
-}
-
-/** The types to which a STRING literal or parameter is coerced; a column of type STRING never is. */
-const readFromText: readonly string[] = ['DATE', 'DATETIME', 'TIME', 'TIMESTAMP'] satisfies ScalarName[]
-
 export const numberKinds: readonly string[] = [
   'INT64',
   'NUMERIC',
   'BIGNUMERIC',
   'FLOAT64',
 ] satisfies ScalarName[]
-
-/** The sizes of types and the names of a STRUCT's fields do not count. */
-export function sameType(a: SqlType, b: SqlType): boolean {
-  if (a.kind === 'ARRAY' && b.kind === 'ARRAY') return sameType(a.element, b.element)
-  if (a.kind === 'STRUCT' && b.kind === 'STRUCT')
-    return (
-      a.fields.length === b.fields.length &&
-      a.fields.every((field, at) => sameType(field.type, b.fields[at]!.type))
-    )
-  return a.kind === b.kind
-}
 
 /**
  * The same value as DuckDB SQL of type `wanted`, or `null` where GoogleSQL does not convert by itself. Throws SqlError for a
@@ -51,7 +27,7 @@ export function coerce(value: Typed, wanted: SqlType): Typed | null {
   if (value.fields && wanted.kind === 'STRUCT') return coerceFields(value.fields, wanted)
   if (value.empty && wanted.kind === 'ARRAY') return { sql: `CAST([] AS ${duckType(wanted)})`, type: wanted }
   if (sameType(value.type, wanted)) return { ...value, ...renamed(value.sql, value.type, wanted) }
-  if (!converts(value, value.type, wanted)) return null
+  if (!coerces(value, wanted)) return null
   const sql = value.readAs?.(wanted.kind as ScalarName) ?? renamed(value.sql, value.type, wanted).sql
   return { sql: `CAST(${sql} AS ${duckType(wanted)})`, type: wanted }
 }
@@ -97,53 +73,6 @@ function structPairs(a: SqlType, b: SqlType) {
   })
 }
 
-function converts(value: Typed, from: SqlType, to: SqlType): boolean {
-  if (from.kind === 'ARRAY' && to.kind === 'ARRAY')
-    return value.origin === 'literal' && converts(value, from.element, to.element)
-  if (from.kind === 'STRUCT' && to.kind === 'STRUCT')
-    return (
-      from.fields.length === to.fields.length &&
-      from.fields.every((field, at) =>
-        converts({ ...value, origin: 'literal' }, field.type, to.fields[at]!.type),
-      )
-    )
-  if (sameType(from, to)) return true
-  if (from.kind === 'ARRAY' || from.kind === 'STRUCT') return false
-  if (widened[from.kind]?.some(kind => kind === to.kind)) return true
-  if (from.kind === 'FLOAT64')
-    return value.origin === 'literal' && numberKinds.includes(to.kind) && to.kind !== 'INT64'
-  return from.kind === 'STRING' && value.origin !== undefined && readFromText.includes(to.kind)
-}
-
-/**
- * The type that all values can take; `undefined` if there is none, `null` if all of them are bare NULLs.
- * The type of an ordinary expression is preferred to that of a literal, and both to a wider one.
- */
-function commonType(values: Typed[]): SqlType | null | undefined {
-  const typedOnes = values.filter(value => value.type !== null)
-  if (typedOnes.length === 0) return null
-  const firm = typedOnes.filter(value => value.origin !== 'literal')
-  const types = [...firm, ...typedOnes].map(value => value.type!)
-  const candidates = [...commonStruct(typedOnes), ...types, ...types.flatMap(widerTypes)]
-  return candidates.find(candidate => typedOnes.every(value => coerce(value, candidate) !== null))
-}
-
-/** Of structs that are written out, field by field, with the names of the first. */
-function commonStruct(values: Typed[]): SqlType[] {
-  const type = values[0]!.type!
-  if (type.kind !== 'STRUCT' || !values.every(({ fields }) => fields)) return []
-  const fields = type.fields.flatMap(({ name }, at) => {
-    const type = commonType(values.flatMap(({ fields }) => fields![at] ?? []))
-    return type === undefined ? [] : [{ name, type: type ?? { kind: 'INT64' as const } }]
-  })
-  return [{ kind: 'STRUCT', fields }]
-}
-
-function widerTypes(type: SqlType): SqlType[] {
-  if (type.kind === 'ARRAY' || type.kind === 'STRUCT') return []
-  return (widened[type.kind] ?? []).map(kind => ({ kind }))
-}
-
 /** Values with the type that all of them have; it is `null` if all of them are bare NULLs. */
 export interface Unified {
   values: Typed[]
@@ -152,7 +81,7 @@ export interface Unified {
 
 /** All values as their common type; `null` if there is none. */
 export function unify(values: Typed[]): Unified | null {
-  const type = commonType(values)
+  const type = commonType(values) as SqlType | null | undefined
   if (type === undefined) return null
   return { values: type === null ? values : values.map(value => coerce(value, type)!), type }
 }

@@ -1,5 +1,6 @@
 /** What the files of the rewriting share: a query's context, relations, scopes, typed expressions and errors. */
 import { SqlError } from '../../../sql/error.ts'
+import type { Faults } from '../../../sql/resolve/resolution.ts'
 import type { Expression, Node, Query, Window } from '../../../sql/tree.ts'
 import type { Column, ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
@@ -23,6 +24,15 @@ export interface Context {
   query(node: Query, scope: Scope | null, ctes: Ctes, sorting?: Sorting): Relation
   expression(node: Expression, scope: Scope): Typed
   expressions(nodes: Expression[], scope: Scope): Typed[]
+}
+
+/** Throws the first fault that rules of the front end tell of. */
+export function throwing(context: Context): Faults {
+  return {
+    fault(node, message) {
+      throw context.invalid(node, message)
+    },
+  }
 }
 
 /** A query in DuckDB SQL. */
@@ -81,7 +91,7 @@ export interface Scope {
   /** Columns that stand for keys of GROUP BY, by the key and by its SQL. */
   keys?: ReadonlyMap<Expression | string, Typed>
   /** Those of the WINDOW clause by lower-case name. */
-  windows: ReadonlyMap<string, Window>
+  windows: ReadonlyMap<string, Window & { base: null }>
   /** Set once an aggregate function is met that is not a window function. */
   aggregation: { found: boolean }
   /** Inside TRY, what is computed before it (see attempt.ts). */

@@ -2,9 +2,9 @@
 import { keysOfPivot, keysOfUnpivot, labelOfGroup, nameOfPivoted } from '../../../sql/columns.ts'
 import type { Call, Expression, Path, Pivot, SelectColumn, Unpivot } from '../../../sql/tree.ts'
 import { children, descendants } from '../../../sql/walk.ts'
-import { typeName } from '../../../sql/resolve/types.ts'
+import { sameType, typeName } from '../../../sql/resolve/types.ts'
 import { quoteName, quoteText } from '../syntax.ts'
-import { coerce, sameType } from './coercion.ts'
+import { coerce } from './coercion.ts'
 import {
   type Context,
   type OutputColumn,

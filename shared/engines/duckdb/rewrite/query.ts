@@ -1,6 +1,7 @@
 /** Whole queries: WITH, set operations, parentheses. */
 import { matchedNames, sameName } from '../../../sql/columns.ts'
 import { inReadingOrder, nameKey, readsItself } from '../../../sql/relations.ts'
+import { recursionOf } from '../../../sql/resolve/recursion.ts'
 import type {
   ByName,
   CommonTable,
@@ -22,12 +23,12 @@ import {
   type Scope,
   type Sorting,
   structField,
+  throwing,
   type Typed,
   typed,
 } from './context.ts'
 import { key } from './keys.ts'
 import { orderAround, tailOfRows, tailOfSelect } from './order.ts'
-import { recursionOf } from './recursion.ts'
 import { newScope, visibleColumn } from './scope.ts'
 import { select } from './select.ts'
 
@@ -97,7 +98,7 @@ const mostRounds = 500
 /** A common table that reads itself, under a name in DuckDB, behind the tables of a WITH inside it. */
 function recursiveTable(context: Context, cte: CommonTable, duck: string, around: Ctes) {
   const { name } = cte
-  const { with: common, union: body } = recursionOf(context, cte)
+  const { with: common, union: body } = recursionOf(throwing(context), cte)!
   const { texts, ctes } = common ? commonTables(context, common, around) : { texts: [], ctes: around }
   const first = operand(context, body.left, null, ctes, 'sorted')
   const columns = first.columns.map((column): OutputColumn => ({

@@ -1,5 +1,6 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
 import { nameKey } from '../../../sql/relations.ts'
+import { refusePartsOfKeys } from '../../../sql/resolve/grouping.ts'
 import type { Expression, OrderItem, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
 import { nameOfColumn, sameName } from '../../../sql/columns.ts'
 import { quoteName } from '../syntax.ts'
@@ -10,10 +11,11 @@ import {
   type OutputColumn,
   type Scope,
   structOf,
+  throwing,
   type Typed,
   type VisibleColumn,
 } from './context.ts'
-import { refusePartsOfKeys, withKeys } from './grouping.ts'
+import { withKeys } from './grouping.ts'
 import { refuseOverRows } from './functions/calls.ts'
 import { key as keyOf } from './keys.ts'
 import { columnsOf, newScope } from './scope.ts'
@@ -43,7 +45,7 @@ export function select(
   orderBy: OrderItem[] = [],
 ): SelectResult {
   const bare = { ...newScope(ctes, outer), windows: namedWindows(context, node.windows) }
-  refusePartsOfKeys(context, node, orderBy)
+  refusePartsOfKeys(throwing(context), node, orderBy)
   const { from, scope } = withKeys(context, node, orderBy, bare)
   const items = node.items.flatMap(item =>
     item.kind === 'SelectStar' ? starItems(context, item, scope) : [selectedItem(context, item, scope)],

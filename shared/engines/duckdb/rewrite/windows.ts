@@ -2,7 +2,7 @@
  * OVER and WINDOW, and ORDER BY inside a window or an aggregate. DuckDB does not extend one named window by another,
  * so it gets whole windows and no names.
  */
-import { nameKey } from '../../../sql/relations.ts'
+import * as resolver from '../../../sql/resolve/windows.ts'
 import type {
   Count,
   Frame,
@@ -14,7 +14,7 @@ import type {
 } from '../../../sql/tree.ts'
 import { descendants } from '../../../sql/walk.ts'
 import { numberKinds } from './coercion.ts'
-import type { Context, Scope, Typed } from './context.ts'
+import { type Context, type Scope, throwing, type Typed } from './context.ts'
 import { key as keyOf } from './keys.ts'
 import { parameter } from './literals.ts'
 
@@ -25,38 +25,13 @@ export function overClause(context: Context, over: Window | null, scope: Scope):
 
 /** The windows of a WINDOW clause by lower-case name, whole. Throws SqlError. */
 export function namedWindows(context: Context, named: NamedWindow[]): Scope['windows'] {
-  const windows = new Map<string, Window>()
-  for (const { name, window } of named) {
-    const whole = wholeWindow(context, window, windows)
-    if (windows.has(nameKey(name.name))) throw context.invalid(name, `Duplicate window alias ${name.name}`)
-    windows.set(nameKey(name.name), whole)
-  }
-  return windows
+  return resolver.namedWindows(throwing(context), named)
 }
 
 /** A window with what it takes from the named one that it stands for or extends. Throws SqlError. */
-export function wholeWindow(
-  context: Context,
-  node: Window | Identifier,
-  windows: Scope['windows'],
-): Window & { base: null } {
-  const own = 'kind' in node ? node : { ...nothing, base: node, at: node.at }
-  if (!own.base) return { ...own, base: null }
-  const base = windows.get(nameKey(own.base.name))
-  if (!base) throw context.invalid(own.base, `Unrecognized window alias ${own.base.name}`)
-  const refused =
-    (own.partitionBy.length > 0 && 'has a PARTITION BY, it cannot extend a named window') ||
-    (own.orderBy.length > 0 &&
-      base.orderBy.length > 0 &&
-      'extends one with ORDER BY, it cannot have its own') ||
-    ((own.orderBy.length > 0 || own.frame) && base.frame && 'extends one with a frame, it cannot add to it')
-  if (refused) throw context.invalid(own, `If a window ${refused}`)
-  const { partitionBy } = base
-  const orderBy = own.orderBy.length > 0 ? own.orderBy : base.orderBy
-  return { ...own, base: null, partitionBy, orderBy, frame: own.frame ?? base.frame }
+export function wholeWindow(context: Context, node: Window | Identifier, windows: Scope['windows']) {
+  return resolver.wholeWindow(throwing(context), node, windows)
 }
-
-const nothing: Omit<Window, 'at'> = { kind: 'Window', base: null, partitionBy: [], orderBy: [], frame: null }
 
 function windowSpecification(context: Context, node: Window, scope: Scope): string {
   const keys = node.partitionBy.map(

@@ -1,12 +1,12 @@
 /**
- * Where a common table may read itself, which DuckDB does not restrict
+ * Where a common table may read itself
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/query-syntax#recursive_cte_rules).
  */
-import { nameKey, tablesOf } from '../../../sql/relations.ts'
-import type { AnyNode, CommonTable, Query, SetOperation, With } from '../../../sql/tree.ts'
-import { children, descendantsHere } from '../../../sql/walk.ts'
-import type { Context } from './context.ts'
-import { isOverRows } from './functions/calls.ts'
+import { nameKey, tablesOf } from '../relations.ts'
+import type { AnyNode, CommonTable, Query, SetOperation, With } from '../tree.ts'
+import { children, descendantsHere } from '../walk.ts'
+import { isOverRows } from './calls.ts'
+import type { Faults } from './resolution.ts'
 
 /** A recursive table: rows to begin with, and a query that makes the next rows of the last ones. */
 interface Recursion {
@@ -14,27 +14,29 @@ interface Recursion {
   union: SetOperation
 }
 
-/** Throws SqlError for a table that is no such union, or reads itself elsewhere than in FROM of its second query. */
-export function recursionOf(context: Context, { name, query: whole }: CommonTable): Recursion {
+/**
+ * The parts of a table that reads itself; a fault is one that does so elsewhere than in FROM of its second query.
+ * @returns `null` where it is no such union, which is a fault, too
+ */
+export function recursionOf(context: Faults, { name, query: whole }: CommonTable): Recursion | null {
   let query = whole
   while (query.body.kind === 'QueryInParentheses' && !query.with && !isCut(query)) query = query.body.query
   const { with: common, body } = query
-  if (body.kind !== 'SetOperation' || !body.operator.startsWith('UNION') || body.byName)
-    throw context.invalid(
-      name,
-      `${name.name} reads itself, so it must be a query UNION ALL one that reads it`,
-    )
+  if (body.kind !== 'SetOperation' || !body.operator.startsWith('UNION') || body.byName) {
+    context.fault(name, `${name.name} reads itself, so it must be a query UNION ALL one that reads it`)
+    return null
+  }
   const own = tablesOf(query).filter(
     ({ path }) => path.length === 1 && nameKey(path[0]!.name) === nameKey(name.name),
   )
   const ways = own.map(reference => wayTo(query, reference)!)
   if (ways.some(way => way.includes(body.left)))
-    throw context.invalid(name, `${name.name} must not read itself before UNION`)
-  const [way] = ways as [AnyNode[]]
-  if (ways.length > 1) throw context.invalid(name, `${name.name} must read itself once`)
+    context.fault(name, `${name.name} must not read itself before UNION`)
+  const [way = []] = ways
+  if (ways.length > 1) context.fault(name, `${name.name} must read itself once`)
   for (const [at, node] of way.entries()) {
     const why = node === body ? null : reasons[node.kind]?.(node as never, way[at + 1]!)
-    if (why) throw context.invalid(node, `${name.name} reads itself ${why}`)
+    if (why) context.fault(node, `${name.name} reads itself ${why}`)
   }
   return { with: common, union: body }
 }
