@@ -11,7 +11,6 @@ import type { Column, Columns, RangeVariable, Resolution, Rows, Shown } from '..
 import { resolve } from '../sql/resolve/resolve.ts'
 import { isKnown } from '../sql/resolve/types.ts'
 import type * as ast from '../sql/tree.ts'
-import type { SqlType } from '../sql/types.ts'
 import { descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
 
@@ -19,12 +18,9 @@ import { Violation } from './caller-rules.ts'
  * What the names of a query stand for. Faults are not for the sandbox to find: the engine tells of them.
  * @param tables the columns of the tables that the query may read, by key
  */
-export function resolved(
-  query: ast.Query,
-  tables: ReadonlyMap<string, Columns>,
-  parameters: ReadonlyMap<string, SqlType> = new Map(),
-): Resolution {
-  return resolve('', query, { columnsOf: name => tables.get(nameKey(name)), tables: [], parameters })
+export function resolved(query: ast.Query, tables: ReadonlyMap<string, Columns>): Resolution {
+  const columnsOf = (name: string) => tables.get(nameKey(name))
+  return resolve('', query, { columnsOf, tables: [], parameters: new Map() })
 }
 
 /** The columns of the common tables of an endpoint's query. */
@@ -35,7 +31,7 @@ export function columnsOfTables(query: ast.Query, { rows }: Resolution): Map<str
 
 function columnsOf({ columns, open, isValue }: Rows): Columns {
   const type = isValue ? columns[0]!.type : null
-  if (isValue && type?.kind !== 'STRUCT') return { unknown: 'the fields of SELECT AS VALUE are not known' }
+  if (isValue && type?.kind !== 'STRUCT') return { unknown: ofValue }
   const all = type?.kind === 'STRUCT' ? type.fields : columns
   const nameless = all.findIndex(({ name }) => name === null)
   const why = open ?? (nameless >= 0 ? `column ${nameless + 1} has no name` : twice(all))
