@@ -125,6 +125,7 @@ export function inventRequest(time: number, users: User[], random: Random) {
     hex: random.hex(1),
     user: user.id,
     token: user.token,
+    signature: user.token.slice(-43, -37),
     encodedEmail: encodeURIComponent(user.email),
     encodedSite: encodeURIComponent(project.site),
   }
