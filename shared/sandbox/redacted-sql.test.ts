@@ -305,6 +305,35 @@ test.each([
   expect(message).toEqual(problem && expect.stringContaining(problem))
 })
 
+/** What a condition on each character of a column adds to a value. */
+const spelt = (start: string, add: (x: string, at: number) => string) =>
+  Array.from({ length: 4 }).reduce<string>(
+    (rows, _, at) =>
+      `SELECT id, c, t, CASE WHEN c LIKE '${'_'.repeat(at)}1%' THEN ${add('x', at)} ELSE x END AS x FROM (${rows})`,
+    `SELECT id, note AS c, timestamp AS t, ${start} AS x FROM seen`,
+  )
+
+test.each([
+  `SELECT TIMESTAMP_DIFF(x, t, SECOND) AS w FROM (${spelt('timestamp', x => `TIMESTAMP_ADD(${x}, INTERVAL 10 SECOND)`)})`,
+  `SELECT TIMESTAMP_DIFF(x, t, SECOND) AS w FROM (${spelt('TIMESTAMP_ADD(timestamp, INTERVAL 0 SECOND)', x => `TIMESTAMP_ADD(${x}, INTERVAL 10 SECOND)`)})`,
+  `SELECT x AS w FROM (${spelt('LENGTH(id)', (x, at) => `${x} + ${10 ** at}`)})`,
+  `SELECT y + 1 AS w FROM (${spelt('LENGTH(id)', (x, at) => `${x} + ${10 ** at}`)}), UNNEST([x]) AS y`,
+  "SELECT LENGTH(CASE WHEN note LIKE '2%' THEN 'aa' ELSE id END) AS w FROM seen",
+  "SELECT FORMAT_TIMESTAMP('%Y', IF(note LIKE '2%', TIMESTAMP '0203-01-01', timestamp)) AS w FROM seen",
+  "SELECT UNIX_SECONDS(IF(note LIKE '2%', timestamp, TIMESTAMP '2000-01-01')) AS w FROM seen",
+  "SELECT IF(note LIKE '2%', TIMESTAMP '2000-01-01', timestamp) - timestamp AS w FROM seen",
+])('choices one inside another do not spell a value: %s', sql => {
+  for (const by of [endpoint, typed]) expect(judged(sql, by).problem).not.toBeNull()
+})
+
+test.each([
+  "SELECT SUM(IF(path LIKE '/a%', LENGTH(note), 0)) AS x FROM seen",
+  'SELECT TIMESTAMP_TRUNC(COALESCE(ended, timestamp), HOUR) AS hour, COUNT(*) AS n FROM seen GROUP BY hour',
+  "SELECT COUNT(DISTINCT COALESCE(note, 'none')) AS n FROM seen",
+])('a choice is counted and summed: %s', sql => {
+  expect(judged(sql, typed).problem).toBeNull()
+})
+
 test('a number that was a text is shown as a sum only', () => {
   const sql =
     'WITH w AS (SELECT id, SAFE_CAST(note AS INT64) AS n FROM seen) ' +

@@ -300,7 +300,8 @@ class Judge {
     const array = this.use(this.inside(left, () => this.value(from.array)))
     if (array.holds === 'made' && !isShort(from.array)) this.refuse(`this array ${says.rows}`, from.array)
     const { alias, offset } = from
-    const element = { ...varied(this.element(array, from.array)), asks: 1 }
+    const one = varied(this.element(array, from.array))
+    const element = { ...one, asks: Math.max(1, one.asks ?? 0) }
     return [this.source(alias?.name, element), ...(offset ? [this.source(offset.name, made)] : [])]
   }
 
@@ -487,7 +488,7 @@ class Judge {
     if (!value.list && numbers.has(type)) {
       if (isPersonalValue(value) && !node.safe)
         this.refuse('this is redacted by its name: write SAFE_CAST', node)
-      const isNumber = value.holds === 'number' || numbers.has(value.type ?? '')
+      const isNumber = value.holds === 'number' || value.type === 'BOOL' || numbers.has(value.type ?? '')
       return numberOf(value, isNumber ? {} : { ofText: true })
     }
     if (value.holds === 'stored' && type === 'STRING') return { ...value, scalar: true, opens: false }
@@ -535,7 +536,8 @@ class Judge {
       case 'keeps':
         return this.kept(name, given, node)
       case 'counts':
-        if (given.some(({ problem }) => problem)) return this.changed(name, given, node)
+        if (given.some(({ problem, mixed }) => problem || (mixed && !aggregates.test(name))))
+          return this.changed(name, given, node)
         return name.startsWith('LOGICAL_') ? chosen : made
       case 'matches':
         return this.matched(given, name, node)
@@ -609,8 +611,11 @@ class Judge {
     const held = among.filter(isStored)
     const others = among.filter(value => !isStored(value))
     if (held.length === 0) {
-      if (conditions.every(isConstant)) return union(among)
-      return varied(union(among), conditions.every(isOfLists) ? 'listed' : 'chosen')
+      const value = union(among)
+      if (conditions.every(isConstant)) return value
+      if (conditions.every(isOfLists)) return varied(value, 'listed')
+      // Choices one inside another put together what each condition tells.
+      return { ...varied(value, 'chosen'), asks: (value.asks ?? 0) + 1 }
     }
     const isMixed = held.some(({ sum }) => sum) && !held.every(({ sum }) => sum)
     const isDoubtful = among.length > 1 && held.some(({ doubtful }) => doubtful)
@@ -660,7 +665,7 @@ class Judge {
     const takes = given.map((value, at) => {
       if (!isStored(value)) return at < 2 || isConstant(value)
       const isPlace = isFormat ? at === 1 : at === 0 || (isDifference && at === 1) || /_ADD|_ARRAY/.test(what)
-      return isPlace && value.holds === 'stored' && !value.problem && !isPersonalValue(value)
+      return isPlace && value.holds === 'stored' && !value.problem && !value.mixed && !isPersonalValue(value)
     })
     const isOfNumbers = /^(?:DATE|DATETIME|TIME)$/.test(what) && given.length > 2
     if (isOfNumbers || takes.includes(false) || (isFormat && !isConstant(given[0]!)))
@@ -671,7 +676,7 @@ class Judge {
   private bucket(name: string, given: Value[], node: ast.Call): Value {
     const [value, list] = [given[0]!, node.arguments[1]]
     const isList = list?.kind === 'ArrayLiteral' && list.items.length > 0 && list.items.every(isNumber)
-    if (!isList || value.problem || isPersonalValue(value))
+    if (!isList || value.problem || value.mixed || isPersonalValue(value))
       this.refuse(`${name} here takes a column that no name redacts, and a list of numbers`, node)
     return made
   }

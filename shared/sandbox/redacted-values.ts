@@ -104,10 +104,10 @@ export function typed(value: Value, type: Type | null): Value {
   return { ...value, type: type.kind, scalar: value.scalar || isScalar }
 }
 
-/** Whether it is a time as it is stored, under no name that redacts it. */
+/** Whether it is a time as it is stored, under no name that redacts it, and no constant in its place. */
 export function isTime(value: Value): boolean {
-  const { holds, type = '', problem } = value
-  return holds === 'stored' && /^(?:DATE|TIME)/.test(type) && !problem && !isPersonalValue(value)
+  const { holds, type = '', problem, mixed } = value
+  return holds === 'stored' && /^(?:DATE|TIME)/.test(type) && !problem && !mixed && !isPersonalValue(value)
 }
 
 /** What is computed of a stored number. */
