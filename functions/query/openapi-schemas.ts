@@ -87,7 +87,7 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
     problems: [{ parameter: 'interval', detail: ofIntervals }],
   },
   invalid_query: {
-    detail: 'Bad regular expression: missing )',
+    detail: 'project: Bad regular expression: missing )',
     problems: [{ parameter: 'project', detail: 'Bad regular expression: missing )' }],
   },
   invalid_request: { detail: 'The body is not valid JSON in UTF-8.' },

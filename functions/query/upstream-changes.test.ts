@@ -190,6 +190,6 @@ describe('an operator', () => {
       reader: { ...reader, sql: 'SELECT UPPER(made_by) AS made_by FROM rows_of_it' },
     })
     const { out } = await command(compareCommand, 'reader', '--with', before)
-    expect(out).toContain('row 1 made_by: "first" -> "FIRST"')
+    expect(out).toContain('+- made_by: FIRST')
   })
 })
