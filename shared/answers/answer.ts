@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
 import type { Result, Row, RowsText } from '../engines/engine.ts'
+import { rowsOf } from '../engines/rows.ts'
 import { fieldName } from '../engines/values.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { PageMarks } from '../pages/page.ts'
@@ -137,7 +138,7 @@ export async function finish(
     ...(page ? { page } : {}),
   }
   if (text && sendsRowsAsRead(endpoint, redacted)) return enclose(endpoint, text, known)
-  const rows = text ? (JSON.parse(text.json) as Row[]) : result.rows
+  const rows = text ? rowsOf(text) : result.rows
   const shown = redacted ? await redactInTurns(rows, names) : rows
   const sent = endpoint.jsonAsText ? rowsWithJsonText({ rows: shown, columns: result.columns }) : shown
   return enclose(endpoint, textOf(sent), known)
@@ -166,14 +167,15 @@ export async function redactAnswer(
 }
 
 function textOf(rows: Row[]): RowsText {
-  return { json: JSON.stringify(rows), count: rows.length }
+  return { ndjson: rows.map(row => JSON.stringify(row)).join('\n'), count: rows.length }
 }
 
-function enclose(endpoint: Endpoint, { json, count }: RowsText, known: Omit<Summary, 'rows'>): Answer {
+function enclose(endpoint: Endpoint, { ndjson, count }: RowsText, known: Omit<Summary, 'rows'>): Answer {
   const { truncated, redacted, page } = known
   const own = { endpoint: endpoint.name, version: endpoint.version, rows: count, truncated, redacted }
   const marks = Object.entries(page ?? {}).filter(([, mark]) => mark !== null)
   const meta = { ...own, ...Object.fromEntries(marks) }
-  const body = Buffer.from(`{"result":${json},"meta":${JSON.stringify(meta)}}`)
+  const result = ndjson.replaceAll('\n', ',')
+  const body = Buffer.from(`{"result":[${result}],"meta":${JSON.stringify(meta)}}`)
   return Answer.fromJson({ ...known, rows: count }, body)
 }

@@ -157,7 +157,7 @@ async function runEngine(
     ...own,
     labels,
     noCache: bypass,
-    asText: !page && sendsRowsAsRead(endpoint, redacted),
+    asText: sendsRowsAsRead(endpoint, redacted),
     ...(sql === null ? {} : { assertWithin }),
     ...(allowance ? { maxBytes: allowance.left } : {}),
   }

@@ -91,9 +91,9 @@ export interface Result {
   truncated: boolean
 }
 
-/** Rows as the text of a JSON array, and their number. */
+/** Rows as JSON, one a line, and their number. */
 export interface RowsText {
-  json: string
+  ndjson: string
   count: number
 }
 

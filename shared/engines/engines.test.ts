@@ -172,7 +172,7 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
       expect(asText).toMatchObject({
         truncated: true,
         rows: [],
-        text: { json: JSON.stringify(asRows!.rows), count: 2 },
+        text: { ndjson: asRows!.rows.map(row => JSON.stringify(row)).join('\n'), count: 2 },
       })
       expect(asRows!.rows).toHaveLength(2)
     })

@@ -1,4 +1,4 @@
-import { EngineError, type Result, type Row, type RunLimits } from './engine.ts'
+import { EngineError, type Result, type Row, type RowsText, type RunLimits } from './engine.ts'
 
 type Limits = Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes' | 'asText'>
 
@@ -55,7 +55,7 @@ export class ResultRows {
   /** The rows as the limits want them. */
   get result(): Pick<Result, 'rows' | 'text' | 'truncated'> {
     const { rows, texts, count, truncated } = this
-    const text = { json: `[${texts.join(',')}]`, count }
+    const text = { ndjson: texts.join('\n'), count }
     return { rows, truncated, ...(this.limits.asText ? { text } : {}) }
   }
 
@@ -67,4 +67,8 @@ export class ResultRows {
     this.rows.length = 0
     this.texts.length = 0
   }
+}
+
+export function rowsOf({ ndjson }: RowsText): Row[] {
+  return JSON.parse(`[${ndjson.replaceAll('\n', ',')}]`) as Row[]
 }

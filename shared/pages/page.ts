@@ -103,8 +103,8 @@ export function pageFor(
     cursor: cursor?.text ?? null,
     rows: Math.min(maxRows, limit),
     async finish(result) {
-      const positions = result.rows.flatMap(row => positionOf(row, page) ?? [])
-      const [first, last] = [positions[0], positions.at(-1)]
+      const rows = result.text?.ndjson.split('\n').filter(Boolean) ?? result.rows
+      const [first, last] = [firstPosition(rows, page), firstPosition(rows.toReversed(), page)]
       const next = !following && result.truncated && last ? await seal('next', last) : null
       const newest = following ? (last ?? cursor.after) : (first ?? startOf(endpoint, parameters))
       return {
@@ -130,6 +130,15 @@ export async function cursorAfter(
   const after = page && positionOf(row, page)
   if (!cursor || !after || after.tie.includes('REDACTED')) return null
   return cursors.seal({ ...cursor, direction: 'next', after })
+}
+
+/** Of rows as text, no more are read than it takes. */
+function firstPosition(rows: (Row | string)[], page: Paging): Position | null {
+  for (const row of rows) {
+    const position = positionOf(typeof row === 'string' ? (JSON.parse(row) as Row) : row, page)
+    if (position) return position
+  }
+  return null
 }
 
 /** `null` for a row without a time: such rows come last, and are on no further page. */

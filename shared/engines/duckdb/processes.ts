@@ -16,11 +16,11 @@ import {
   type QueryEngine,
   type Rollup,
   type RollupKeeper,
-  type Row,
   type RunLimits,
   type RunResult,
   type Statement,
 } from '../engine.ts'
+import { rowsOf } from '../rows.ts'
 import { Turns } from '../turns.ts'
 import type { Call, ProcessOptions, Reply } from './process.ts'
 import { readTableSchemas } from './tables.ts'
@@ -73,7 +73,7 @@ class EngineProcesses implements QueryEngine {
     const { onBytes: _, signal: __, asText, ...sent } = limits
     const call: Call = { name: 'run', statement, limits: sent, now }
     const { text, ...result } = (await this.ask(call, limits, limits.labels?.key)) as RunResult
-    return asText ? { ...result, text: text! } : { ...result, rows: JSON.parse(text!.json) as Row[] }
+    return asText ? { ...result, text: text! } : { ...result, rows: rowsOf(text!) }
   }
 
   describe(statement: Statement, limits: DescribeLimits = {}): Promise<Description> {
