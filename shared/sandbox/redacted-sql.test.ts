@@ -375,7 +375,17 @@ test('as many columns as a list may have are resolved in a moment', async () => 
   const columns = (of: string) => Array.from({ length: 1000 }, (_, at) => `${of}c${at}`).join(',')
   const rows = Array.from({ length: 390 }, (_, at) => `seen AS s${at}`).join(', ')
   const wide = `WITH a AS (SELECT ${columns('1 ')}) SELECT * FROM a`
+  const byName = Array.from(
+    { length: 60 },
+    (_, at) => `SELECT ${columns(`1 d${at}`).split(',', 30).join(',')}`,
+  )
+  const narrow = 'WITH a AS (SELECT 1 p, 1 q, 1 r, 1 s, 1 t, 1 u, 1 v)'
+  const many = `${Array.from({ length: 389 }, (_, at) => `a l${at}`).join(', ')}, (SELECT 1 y)`
+  const sums = Array.from({ length: 500 }, (_, at) => `${'y+'.repeat(9)}y z${at}`).join(',')
   for (const sql of [
+    byName.join(' FULL UNION ALL BY NAME '),
+    `${narrow} SELECT ${sums} FROM ${many}`,
+    `${narrow} SELECT 1 AS one FROM ${many} WHERE y IN (${'y, '.repeat(999)}y)`,
     `SELECT c0 FROM (SELECT * FROM (SELECT ${columns('1 ')}))`,
     `SELECT ${columns('')} FROM (SELECT ${columns('1 ')})`,
     `${wide} UNION ALL BY NAME SELECT * FROM a UNION ALL BY NAME SELECT * FROM a`,
@@ -388,6 +398,10 @@ test('as many columns as a list may have are resolved in a moment', async () => 
       .join(',')}, c0) FROM seen`,
   ])
     await expectProcessorTime(3_000, () => judged(sql))
+  const chain = `${wide}${' UNION ALL BY NAME SELECT * FROM a'.repeat(90)}`
+  await expectProcessorTime(3_000, () => {
+    expect(() => sandbox(endpoint, chain)).toThrow('* stands for too many columns')
+  })
 })
 
 test('a nested query and a chain of names are judged in time', async () => {

@@ -63,8 +63,11 @@ export function inReadingOrder(
 
 /** Names of common tables and rows are equal if their keys are: the case of ASCII letters does not count. */
 export function nameKey(name: string): string {
-  return name.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase())
+  // Most names have none, and a query has thousands of them.
+  return capitals.test(name) ? name.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase()) : name
 }
+
+const capitals = /[A-Z]/
 
 class TableSearch {
   readonly tables: TableReference[] = []

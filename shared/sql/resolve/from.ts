@@ -1,5 +1,4 @@
 /** FROM: tables, common tables, subqueries, arrays and their joins. PIVOT and UNPIVOT are in turned.ts. */
-import { sameName } from '../columns.ts'
 import { nearestName } from '../nearest.ts'
 import { nameKey } from '../relations.ts'
 import type * as ast from '../tree.ts'
@@ -9,10 +8,14 @@ import { condition, unify } from './coercion.ts'
 import { type Column, type Context, newScope, type Rows, type Scope } from './resolution.ts'
 import {
   columnsNamed,
+  columnsOfAll,
   elementVariable,
+  hasRoom,
   referenceHere,
   type Source,
+  tooManyColumns,
   unknownColumn,
+  variableNamed,
   withSource,
 } from './scope.ts'
 import { pivot, unpivot } from './turned.ts'
@@ -49,8 +52,9 @@ export function from(context: Context, node: ast.From, scope: Scope): Source {
 function arrayReference(node: ast.From, scope: Scope): ArrayReference | null {
   if (node.kind === 'UnnestReference') return { node, array: node.array, alias: node.alias }
   if (node.kind !== 'TableReference' || node.path.length < 2) return null
+  const key = nameKey(node.path[0]!.name)
   for (let at: Scope | null = scope; at; at = at.outer)
-    if (at.variables.some(variable => sameName(variable.name, node.path[0]!.name)))
+    if (variableNamed(at.variables, key))
       return {
         node,
         array: { kind: 'Path', parts: node.path, at: node.at },
@@ -61,8 +65,7 @@ function arrayReference(node: ast.From, scope: Scope): ArrayReference | null {
 
 /** A range variable over rows. */
 function one(context: Context, node: Exclude<ast.From, ast.Join>, given: Rows): Source {
-  context.room -= given.columns.length
-  const rows = context.room < 0 ? { columns: [], open: 'there are too many columns', isValue: false } : given
+  const rows = hasRoom(context, given.columns.length) ? given : tooManyColumns
   context.found.rows.set(node, rows)
   const name = nameOfRows(node)
   const columns = rows.columns.map(column => passed(column))
@@ -173,9 +176,8 @@ function standsAlone(context: Context, node: ast.Join, { array }: ArrayReference
 }
 
 function checkNames(context: Context, node: ast.Join, { variables }: Source): void {
-  const twice = variables.find(
-    ({ name }, at) => name !== null && variables.slice(0, at).some(other => sameName(other.name, name)),
-  )
+  const seen = new Set<string>()
+  const twice = variables.find(({ name }) => name !== null && seen.size === seen.add(nameKey(name)).size)
   if (twice) context.fault(node.right, `Duplicate table alias ${twice.name} in the same FROM clause`)
 }
 
@@ -192,7 +194,7 @@ function usingJoin(context: Context, node: ast.Join, both: Source, left: Source,
   }
   // The name of an array's elements stands for the merged column, as they are NULL in rows of the other side.
   const variables = both.variables.map(variable => {
-    const column = own.find(({ name }) => variable.element && sameName(variable.name, name!))
+    const [column] = variable.element ? columnsNamed(own, nameKey(variable.name ?? '')) : []
     return column ? { ...variable, element: column } : variable
   })
   return { variables, merged: [...own, ...merged.values()] }
@@ -200,11 +202,11 @@ function usingJoin(context: Context, node: ast.Join, both: Source, left: Source,
 
 /** The elements of an array are a column of their own name. */
 function columnOf(context: Context, name: ast.Identifier, { variables, merged }: Source): Column {
-  const own = merged.find(column => sameName(column.name, name.name))
+  const key = nameKey(name.name)
+  const [own] = columnsNamed(merged, key)
   if (own) return own
-  const hits = variables.flatMap(({ columns }) => columnsNamed(columns, name.name))
-  const element = variables.find(variable => variable.element && sameName(variable.name, name.name))?.element
-  const column = hits[0] ?? element
+  const hits = columnsOfAll(variables, key)
+  const column = hits[0]?.column ?? variableNamed(variables, key)?.element
   if (hits.length > 1) context.fault(name, `Column name ${name.name} is ambiguous`)
   if (column) return column
   const open = variables.filter(({ open }) => open !== null)

@@ -1,11 +1,12 @@
 /** Whole queries: WITH, set operations, parentheses, ORDER BY around them. */
-import { matchedNames, sameName } from '../columns.ts'
+import { matchedNames } from '../columns.ts'
 import { inReadingOrder, nameKey, readsItself } from '../relations.ts'
 import type * as ast from '../tree.ts'
 import { key, unify } from './coercion.ts'
 import { type Column, type Context, type Ctes, newScope, type Rows, type Scope } from './resolution.ts'
 import { recursionOf } from './recursion.ts'
 import { itemOf, select } from './select.ts'
+import { columnsNamed, hasRoom, tooManyColumns } from './scope.ts'
 import { anything, coerces, firm, type Value } from './types.ts'
 
 /** Resolves a query. `outer` is the query around it, if it may be correlated. */
@@ -44,8 +45,9 @@ function bodyOf(
 function orderRows(context: Context, { orderBy }: ast.Query, rows: Rows, scope: Scope): void {
   const { columns, open } = rows
   const variables = [{ name: null, node: null, columns, open, element: null }]
+  const list = { columns: [...columns], open }
   for (const item of orderBy) {
-    const named = itemOf(context, item.expression, { columns: [...columns], open })
+    const named = itemOf(context, item.expression, list)
     key(context, item, 'ORDER BY', named ?? context.value(item.expression, { ...scope, variables }))
   }
 }
@@ -102,6 +104,7 @@ function unknownRows(why: string): Rows {
 function setOperation(context: Context, node: ast.SetOperation, outer: Scope | null, ctes: Ctes): Rows {
   const left = bodyOf(context, node.left, outer, ctes, null)
   const right = bodyOf(context, node.right, outer, ctes, null)
+  if (!hasRoom(context, Math.max(left.columns.length, right.columns.length))) return tooManyColumns
   const isValue = left.isValue && right.isValue
   const open = left.open ?? (node.byName ? right.open : null)
   if (left.open !== null || right.open !== null) {
@@ -168,14 +171,14 @@ function matchedColumns(
     const names = columns.flatMap(({ name }) => name ?? [])
     if (isValue || names.length < columns.length)
       return fault('BY NAME needs a name for every column: give it one with AS')
-    const twice = names.find((name, at) => names.slice(0, at).some(other => sameName(other, name)))
+    const seen = new Set<string>()
+    const twice = names.find(name => seen.size === seen.add(nameKey(name)).size)
     if (twice !== undefined && byName.on.length === 0)
       return fault(`BY NAME needs different names: two columns are called ${twice}`)
     sides.push(names)
   }
   const names = matchedNames(byName, sides[0]!, sides[1]!)
   if ('problem' in names) return fault(names.problem)
-  const columnOf = ({ columns }: Rows, name: string) =>
-    columns.find(column => sameName(column.name, name)) ?? null
+  const columnOf = ({ columns }: Rows, name: string) => columnsNamed(columns, nameKey(name))[0] ?? null
   return names.map((name): Pair => [columnOf(left, name), columnOf(right, name)])
 }

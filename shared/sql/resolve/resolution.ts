@@ -158,7 +158,7 @@ export interface Context extends Catalog {
       ? Map<K, V>
       : Resolution[Part]
   }
-  /** Columns that may still be passed on: a query could double them with each of its SELECTs. */
+  /** Columns that FROM, `*` and set operations may still pass on: a query could double them with each of its SELECTs. */
   room: number
   /** Notes a fault of the query, at a node's place in the text; the first one counts. */
   fault(node: ast.Node, message: string | (() => string)): Value

@@ -2,12 +2,21 @@
 import { sameName } from '../columns.ts'
 import { nameKey } from '../relations.ts'
 import type { Identifier, Path } from '../tree.ts'
-import type { Column, Context, Place, RangeVariable, Reference, Scope } from './resolution.ts'
+import type { Column, Context, Place, RangeVariable, Reference, Rows, Scope } from './resolution.ts'
 import { anything, isUnknown, type Type, type Value, valueOf, recordOf } from './types.ts'
 import { ambiguous, fieldsOfArray, noField, unknownName, withNames } from './unknown-names.ts'
 
 /** FROM, or a part of it. */
 export type Source = Pick<Scope, 'variables' | 'merged'>
+
+/** Takes room for columns that are passed on; `false` where there is none. */
+export function hasRoom(context: Context, columns: number): boolean {
+  context.room -= columns
+  return context.room >= 0
+}
+
+/** Rows for which there is no room. */
+export const tooManyColumns: Rows = { columns: [], open: 'there are too many columns', isValue: false }
 
 /** A scope with the range variables of a source as well. */
 export function withSource(scope: Scope, { variables, merged }: Source): Scope {
@@ -27,15 +36,69 @@ export function fieldColumns(of: Column, fields: { name: string | null; type: Ty
   return fields.map(({ name, type }) => ({ name, type, from: { kind: 'field', of } }))
 }
 
-/** The columns of a name, as a query may name thousands. */
-export function columnsNamed(columns: readonly Column[], name: string): readonly Column[] {
-  if (columns.length < 8) return columns.filter(column => sameName(column.name, name))
-  const known = byKey.get(columns) ?? Map.groupBy(columns, column => nameKey(column.name ?? ''))
-  byKey.set(columns, known)
-  return known.get(nameKey(name)) ?? []
+/** The columns or fields of a name, by its key, as a query may name thousands. */
+export function columnsNamed<Named extends { name: string | null }>(
+  columns: readonly Named[],
+  key: string,
+): readonly Named[] {
+  return columns.length === 0 ? [] : (byKey(columns).get(key) ?? [])
 }
 
-const byKey = new WeakMap<readonly Column[], ReadonlyMap<string, Column[]>>()
+function byKey<Named extends { name: string | null }>(
+  columns: readonly Named[],
+): ReadonlyMap<string, Named[]> {
+  const known = keysOf.get(columns) as Map<string, Named[]> | undefined
+  if (known) return known
+  const named = Map.groupBy(columns, ({ name }) => nameKey(name ?? ''))
+  keysOf.set(columns, named)
+  return named
+}
+
+const keysOf = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown[]>>()
+
+/** What names stand for among range variables, by key. */
+interface Names {
+  /** The first of each name. */
+  variables: ReadonlyMap<string, RangeVariable>
+  /** Those of names that were looked up, from the columns of each. */
+  columns: Map<string, Reference[]>
+  tables?: { variable: RangeVariable; named: ReadonlyMap<string, Column[]> }[]
+  isOpen: boolean
+}
+
+function namesOf(variables: readonly RangeVariable[]): Names {
+  const known = namesOfAll.get(variables)
+  if (known) return known
+  const named = variables.flatMap(variable =>
+    variable.name === null ? [] : [[nameKey(variable.name), variable] as const],
+  )
+  const isOpen = variables.some(({ open }) => open !== null)
+  const names: Names = { variables: new Map(named.toReversed()), columns: new Map(), isOpen }
+  namesOfAll.set(variables, names)
+  return names
+}
+
+const namesOfAll = new WeakMap<readonly RangeVariable[], Names>()
+
+/** The first range variable of a name, by its key. */
+export function variableNamed(variables: readonly RangeVariable[], key: string): RangeVariable | undefined {
+  return namesOf(variables).variables.get(key)
+}
+
+/** The columns of range variables that have a name, by its key. */
+export function columnsOfAll(variables: readonly RangeVariable[], key: string): Reference[] {
+  const names = namesOf(variables)
+  const known = names.columns.get(key)
+  if (known) return known
+  names.tables ??= variables.map(variable => ({ variable, named: byKey(variable.columns) }))
+  const found: Reference[] = []
+  for (const { variable, named } of names.tables)
+    for (const column of named.get(key) ?? none) found.push({ parts: 1, variable, column })
+  names.columns.set(key, found)
+  return found
+}
+
+const none: readonly Column[] = []
 
 /** The value of a path such as `status`, `t.metadata` or `r.headers.host`; `null` if its first name is unknown. */
 export function pathValue(context: Context, node: Path, scope: Scope): Value | null {
@@ -57,49 +120,57 @@ export function referenceHere(
   { aliases, variables, merged }: Scope,
 ): Reference | 'open' | null {
   const [first, second] = path as [Identifier, ...Identifier[]]
-  const alias = aliases?.get(nameKey(first.name))
+  const key = nameKey(first.name)
+  const alias = aliases?.get(key)
   if (alias) return { parts: 1, variable: null, column: alias }
-  const variable = variables.find(({ name }) => sameName(name, first.name))
+  const variable = variableNamed(variables, key)
   if (variable) return inVariable(context, variable, second)
-  const own = merged.findLast(({ name }) => sameName(name, first.name))
+  const own = columnsNamed(merged, key).at(-1)
   if (own) return { parts: 1, variable: null, column: own }
-  const hits = variables.flatMap(variable =>
-    columnsNamed(variable.columns, first.name).map(column => ({ parts: 1, variable, column })),
-  )
+  const hits = columnsOfAll(variables, key)
   if (hits.length > 1) context.fault(first, () => ambiguous(first, variables))
-  return hits[0] ?? (variables.some(({ open }) => open !== null) ? 'open' : null)
+  return hits[0] ?? (namesOf(variables).isOpen ? 'open' : null)
 }
 
 function inVariable(context: Context, variable: RangeVariable, name: Identifier | undefined): Reference {
   const { element, columns, open } = variable
   if (element) return { parts: 1, variable, column: element }
   if (!name) return { parts: 1, variable, column: null }
-  const [column, other] = columnsNamed(columns, name.name)
+  const [column, other] = columnsNamed(columns, nameKey(name.name))
   if (other) context.fault(name, () => ambiguous(name, []))
   if (column) return { parts: 2, variable, column }
-  if (open === null) {
-    const names = columns.flatMap(({ name }) => name ?? [])
-    context.fault(name, () =>
-      withNames(`Name ${name.name} not found inside ${variable.name}`, name.name, names),
-    )
-  }
+  if (open === null)
+    context.fault(name, () => {
+      const names = columns.flatMap(({ name }) => name ?? [])
+      return withNames(`Name ${name.name} not found inside ${variable.name}`, name.name, names)
+    })
   return { parts: 2, variable, column: unknownColumn(context, name, variable) }
 }
 
-/** One of the columns that the queries around the place may have. */
+/** One of the columns that the queries around the place may have, once for each name. */
 function openReference(context: Context, { parts: [first] }: Path, scope: Scope): Reference {
+  const byName = openReferences.get(scope) ?? new Map<string, Reference>()
+  openReferences.set(scope, byName)
+  const known = byName.get(first!.name) ?? newOpenReference(context, first!, scope)
+  byName.set(first!.name, known)
+  return known
+}
+
+const openReferences = new WeakMap<Scope, Map<string, Reference>>()
+
+function newOpenReference(context: Context, first: Identifier, scope: Scope): Reference {
   const among: { variable: RangeVariable | null; column: Column }[] = []
   for (let at: Scope | null = scope; at; at = at.outer) {
-    const found = referenceHere(context, [first!], at)
+    const found = referenceHere(context, [first], at)
     const open = found === 'open' ? at.variables.filter(variable => variable.open !== null) : []
-    among.push(...open.map(variable => ({ variable, column: unknownColumn(context, first!, variable) })))
+    among.push(...open.map(variable => ({ variable, column: unknownColumn(context, first, variable) })))
     if (found === null || found === 'open') continue
-    among.push({ variable: found.variable, column: found.column ?? unknownColumn(context, first!, null) })
+    among.push({ variable: found.variable, column: found.column ?? unknownColumn(context, first, null) })
     break
   }
   if (among.length === 1) return { parts: 1, ...among[0]! }
   const from = { kind: 'columns' as const, columns: among.map(({ column }) => column) }
-  return { parts: 1, variable: null, column: { name: first!.name, type: anything, from } }
+  return { parts: 1, variable: null, column: { name: first.name, type: anything, from } }
 }
 
 /** A column that only the engine knows. */
@@ -166,10 +237,12 @@ export function fieldOf(context: Context, { type }: Value, field: Identifier): V
   if (type?.kind === 'JSON') return valueOf('JSON')
   if (isUnknown(type)) return { type: anything }
   if (type?.kind !== 'STRUCT') return context.fault(field, noField(type, field))
-  const found = type.fields.find(({ name }) => sameName(name, field.name))
+  const [found] = columnsNamed<{ name: string | null; type: Type }>(type.fields, nameKey(field.name))
   if (found) return { type: found.type }
-  const names = type.fields.flatMap(({ name }) => name ?? [])
-  return context.fault(field, () => withNames(`Field name ${field.name} does not exist`, field.name, names))
+  return context.fault(field, () => {
+    const names = type.fields.flatMap(({ name }) => name ?? [])
+    return withNames(`Field name ${field.name} does not exist`, field.name, names)
+  })
 }
 
 /** For a path whose first name is unknown. */

@@ -1,5 +1,5 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY ... ORDER BY. */
-import { nameOfColumn, sameName } from '../columns.ts'
+import { nameOfColumn } from '../columns.ts'
 import { nameKey } from '../relations.ts'
 import type * as ast from '../tree.ts'
 import { descendantsHere } from '../walk.ts'
@@ -17,7 +17,16 @@ import {
   type Scope,
   type Shown,
 } from './resolution.ts'
-import { columnsNamed, fieldColumns, placeOf, placeOfColumn, withSource } from './scope.ts'
+import {
+  columnsNamed,
+  fieldColumns,
+  hasRoom,
+  placeOf,
+  placeOfColumn,
+  tooManyColumns,
+  variableNamed,
+  withSource,
+} from './scope.ts'
 import { anything, isUnknown, recordOf } from './types.ts'
 import { namedWindows, resolveWindow } from './windows.ts'
 
@@ -78,7 +87,7 @@ function refuseWithoutRows(context: Context, node: ast.Select, scope: Scope): vo
 
 /** `*` and `t.*`: all columns but those of EXCEPT, with those of REPLACE in place. */
 function starColumns(context: Context, node: ast.SelectStar, scope: Scope, list: List): void {
-  const shown = node.of ? shownOfRow(context, node.of, scope) : allShown(scope)
+  const shown = node.of ? shownOfRow(context, node.of, scope) : allShown(context, scope)
   context.found.stars.set(node, shown)
   const columns = shown.flatMap(({ column }) => column ?? [])
   const replaced = node.replace.map(item => selected(context, item, scope))
@@ -97,7 +106,7 @@ function starColumns(context: Context, node: ast.SelectStar, scope: Scope, list:
   }
   for (const [name, named] of Object.entries(lists)) {
     if (named.length === 0 || isOpen) continue
-    const unknown = named.find(one => columnsNamed(columns, one.name).length === 0)
+    const unknown = named.find(one => columnsNamed(columns, nameKey(one.name)).length === 0)
     if (unknown) context.fault(unknown, `Column ${unknown.name} in SELECT * ${name} list does not exist`)
   }
   const dropped = new Set(node.except.map(({ name }) => nameKey(name)))
@@ -112,7 +121,10 @@ function starColumns(context: Context, node: ast.SelectStar, scope: Scope, list:
 }
 
 /** The columns of every range variable in order, those merged by USING first and once. */
-function allShown({ variables, merged }: Scope): Shown[] {
+function allShown(context: Context, { variables, merged }: Scope): Shown[] {
+  const count = variables.reduce((sum, { columns }) => sum + columns.length, variables.length)
+  if (!hasRoom(context, count))
+    return [{ variable: { name: null, node: null, element: null, ...tooManyColumns }, column: null }]
   const own = variables.flatMap((variable): Shown[] => {
     const { columns, element, open } = variable
     if (element && columns.length === 0 && open === null) return [{ variable, column: element }]
@@ -120,25 +132,27 @@ function allShown({ variables, merged }: Scope): Shown[] {
     return open === null ? known : [...known, { variable, column: null }]
   })
   if (merged.length === 0) return own
-  const isMerged = ({ column }: Shown) => merged.some(({ name }) => sameName(column?.name ?? null, name!))
+  const keys = new Set(merged.map(({ name }) => nameKey(name!)))
+  const isMerged = ({ column }: Shown) => column?.name != null && keys.has(nameKey(column.name))
   return [...merged.map(column => ({ variable: null, column })), ...own.filter(shown => !isMerged(shown))]
 }
 
 function shownOfRow(context: Context, node: ast.Expression, scope: Scope): Shown[] {
   const [only, ...more] = node.kind === 'Path' ? node.parts : []
-  const variable = only && more.length === 0 && scope.variables.find(({ name }) => sameName(name, only.name))
-  if (variable && node.kind === 'Path') {
+  const named = only && more.length === 0 && variableNamed(scope.variables, nameKey(only.name))
+  if (named && node.kind === 'Path') {
+    const variable = hasRoom(context, named.columns.length) ? named : { ...named, ...tooManyColumns }
     const { columns, element, open } = variable
     context.found.paths.set(node, { parts: 1, variable, column: element })
     const known = columns.map(column => ({ variable, column }))
     return open === null ? known : [...known, { variable, column: null }]
   }
   const { type } = context.value(node, scope)
-  if (type?.kind === 'STRUCT') {
+  if (type?.kind === 'STRUCT' && hasRoom(context, type.fields.length)) {
     const value: Column = { name: null, type, from: { kind: 'node', node } }
     return fieldColumns(value, type.fields).map(column => ({ variable: null, column }))
   }
-  if (!isUnknown(type))
+  if (!isUnknown(type) && type?.kind !== 'STRUCT')
     context.fault(node, 'Dot-star takes the fields of a STRUCT, and this is none: leave .* out')
   return [{ variable: null, column: null }]
 }
@@ -188,7 +202,7 @@ export function itemOf(context: Context, key: ast.Expression, { columns, open }:
   }
   if (key.kind !== 'Path' || key.parts.length > 1) return null
   const { name } = key.parts[0]!
-  const [hit, ...others] = columnsNamed(columns, name)
+  const [hit, ...others] = columnsNamed(columns, nameKey(name))
   if (!hit) return null
   if (others.some(other => !isSame(context, hit, other)))
     context.fault(key, `Column name ${name} is ambiguous`)
