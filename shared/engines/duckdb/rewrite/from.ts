@@ -139,9 +139,8 @@ function joinWord(node: Join): string {
 }
 
 function checkNames(context: Context, node: Join, variables: RangeVariable[]): void {
-  const twice = variables.find(
-    ({ name }, at) => name !== null && variables.slice(0, at).some(other => sameName(other.name, name)),
-  )
+  const seen = new Set<string>()
+  const twice = variables.find(({ name }) => name !== null && seen.size === seen.add(nameKey(name)).size)
   if (twice) throw context.invalid(node.right, `Duplicate table alias ${twice.name} in the same FROM clause`)
 }
 

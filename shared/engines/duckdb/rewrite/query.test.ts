@@ -1,7 +1,9 @@
 /** WITH, set operations, joins, grouping, ordering and names, each with its rows worked out by hand. */
 import { describe, expect, test } from '@jest/globals'
 import type { Row } from '../../engine.ts'
+import { expectProcessorTime } from '../../../testing/processor-time.ts'
 import { describeDuckDb } from '../../testing/describe-engines.ts'
+import { rewrite } from './rewrite.ts'
 
 type Claim = [claim: string, sql: string, rows: Row[]]
 
@@ -584,3 +586,14 @@ describeDuckDb(
     })
   },
 )
+
+test('as many columns as a list may have are rewritten in a moment', async () => {
+  const names = Array.from({ length: 1000 }, (_, at) => `c${at + 1000}`)
+  const wide = `WITH a AS (SELECT ${names.map(name => `1 AS ${name}`).join(', ')})`
+  const except = `SELECT * EXCEPT (${names.slice(1).join(', ')}) FROM a`
+  for (const sql of [
+    `${wide} SELECT * FROM a${' UNION ALL BY NAME SELECT * FROM a'.repeat(40)}`,
+    `${wide} ${Array.from({ length: 30 }, () => except).join(' UNION ALL ')}`,
+  ])
+    await expectProcessorTime(2_000, () => rewrite(sql, new Map(), new Map()))
+})

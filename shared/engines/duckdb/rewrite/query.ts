@@ -1,5 +1,5 @@
 /** Whole queries: WITH, set operations, parentheses. */
-import { matchedNames, sameName } from '../../../sql/columns.ts'
+import { matchedNames } from '../../../sql/columns.ts'
 import { inReadingOrder, nameKey, readsItself } from '../../../sql/relations.ts'
 import { recursionOf } from '../../../sql/resolve/recursion.ts'
 import type {
@@ -225,16 +225,18 @@ function matchedColumns(
     const names = columns.flatMap(({ name }) => name ?? [])
     if (valueTable || names.length < columns.length)
       throw context.invalid(node, 'BY NAME needs a name for every column: give it one with AS')
-    const twice = names.find((name, at) => names.slice(0, at).some(other => sameName(other, name)))
+    const seen = new Set<string>()
+    const twice = names.find(name => seen.size === seen.add(nameKey(name)).size)
     if (twice !== undefined && byName.on.length === 0)
       throw context.invalid(node, `BY NAME needs different names: two columns are called ${twice}`)
     return names
   }) as [string[], string[]]
   const names = matchedNames(byName, leftNames, rightNames)
   if ('problem' in names) throw context.invalid(node, capitalized(names.problem))
-  const columnOf = ({ columns }: Pieces, name: string) =>
-    columns.find(column => column.name !== null && sameName(column.name, name)) ?? null
-  return names.map(name => [columnOf(left, name), columnOf(right, name)])
+  const byKey = ({ columns }: Pieces) => Map.groupBy(columns, ({ name }) => nameKey(name!))
+  const sides = [byKey(left), byKey(right)] as const
+  const columnOf = (side: 0 | 1, name: string) => sides[side].get(nameKey(name))?.[0] ?? null
+  return names.map(name => [columnOf(0, name), columnOf(1, name)])
 }
 
 function capitalized(text: string): string {

@@ -100,17 +100,21 @@ function starItems(context: Context, node: SelectStar, scope: Scope): SelectedIt
     REPLACE: node.replace.map(({ alias }) => alias!),
     RENAME: node.rename.map(({ column }) => column),
   }
+  const keyOf = ({ name }: { name: string | null }) => nameKey(name ?? '')
+  const keys = new Set(columns.map(keyOf))
   for (const [list, named] of Object.entries(lists)) {
-    const unknown = named.find(one => !columns.some(({ name }) => sameName(name, one.name)))
+    const unknown = named.find(one => !keys.has(keyOf(one)))
     if (unknown)
       throw context.invalid(unknown, `Column ${unknown.name} in SELECT * ${list} list does not exist`)
   }
-  const dropped = (name: string | null) => node.except.some(except => sameName(name, except.name))
+  const dropped = new Set(node.except.map(keyOf))
+  const replacements = Map.groupBy(node.replace, ({ alias }) => keyOf(alias!))
+  const renames = Map.groupBy(node.rename, ({ column }) => keyOf(column))
   return columns
-    .filter(column => !dropped(column.name))
+    .filter(column => !dropped.has(keyOf(column)))
     .map(column => {
-      const replaced = node.replace.find(item => sameName(column.name, item.alias!.name))
-      const renamed = node.rename.find(item => sameName(column.name, item.column.name))
+      const [replaced] = replacements.get(keyOf(column)) ?? []
+      const [renamed] = renames.get(keyOf(column)) ?? []
       const name = renamed?.name.name ?? column.name
       return { name, value: replaced ? context.expression(replaced.expression, scope) : column }
     })
@@ -123,11 +127,8 @@ function allColumns(scope: Scope): VisibleColumn[] {
     const whole = variable.kind === 'value' && columns.length === 0
     return whole ? [{ name: variable.name, ...variable.value }] : columns
   })
-  const merged = [...scope.merged.values()]
-  return [
-    ...merged,
-    ...own.filter(column => !merged.some(({ name }) => name !== null && sameName(column.name, name))),
-  ]
+  const isMerged = ({ name }: VisibleColumn) => name !== null && scope.merged.has(nameKey(name))
+  return [...scope.merged.values(), ...own.filter(column => !isMerged(column))]
 }
 
 function fieldsOfRow(context: Context, node: Expression, scope: Scope): VisibleColumn[] {
