@@ -10,7 +10,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startService, type TestService } from '../../functions/testing/service.ts'
-import { sampleEntries } from '../lqe/logs/sample.ts'
+import { projects, sampleEntries } from '../lqe/logs/sample.ts'
 
 const project = 'qhzvnxwtrkdplmcoyaeb'
 const folder = mkdtempSync(join(tmpdir(), 'supabase-clients-'))
@@ -128,7 +128,7 @@ test('supabase-management-js gets logs and charts', async () => {
     await api.getProjectUsageRequestCount(project),
     await api.getProjectFunctionCombinedStats(project, {
       interval: '1day',
-      function_id: 'b78b5118-b5e8-47df-986f-08f457a322b5',
+      function_id: Object.values(projects[0]!.functions)[0]!,
     }),
   ]
   for (const interval of ['15min', '30min', '1hr', '3hr', '1day', '3day', '7day'])
