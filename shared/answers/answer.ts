@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
-import type { Result, Row, RowsText } from '../engines/engine.ts'
-import { rowsOf } from '../engines/rows.ts'
+import type { Result, Row } from '../engines/engine.ts'
+import { arrayText, rowsOf } from '../engines/rows.ts'
 import { fieldName } from '../engines/values.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { PageMarks } from '../pages/page.ts'
@@ -137,11 +137,12 @@ export async function finish(
     ...(times.length > 0 ? { times } : {}),
     ...(page ? { page } : {}),
   }
-  if (text && sendsRowsAsRead(endpoint, redacted)) return enclose(endpoint, text, known)
+  if (text && sendsRowsAsRead(endpoint, redacted))
+    return enclose(endpoint, arrayText(text), { ...known, rows: text.count })
   const rows = text ? rowsOf(text) : result.rows
   const shown = redacted ? await redactInTurns(rows, names) : rows
   const sent = endpoint.jsonAsText ? rowsWithJsonText({ rows: shown, columns: result.columns }) : shown
-  return enclose(endpoint, textOf(sent), known)
+  return encloseRows(endpoint, sent, known)
 }
 
 /** Whether an answer has the rows as the engine gives them, so that their text will do. */
@@ -163,19 +164,19 @@ export async function redactAnswer(
   names?: ReadonlyMap<string, NameKind>,
 ): Promise<Answer> {
   const rows = await redactInTurns(await clear.rows(), names)
-  return enclose(endpoint, textOf(rows), { ...clear.summary, redacted: true })
+  return encloseRows(endpoint, rows, { ...clear.summary, redacted: true })
 }
 
-function textOf(rows: Row[]): RowsText {
-  return { ndjson: rows.map(row => JSON.stringify(row)).join('\n'), count: rows.length }
+function encloseRows(endpoint: Endpoint, rows: Row[], known: Omit<Summary, 'rows'>): Answer {
+  return enclose(endpoint, JSON.stringify(rows), { ...known, rows: rows.length })
 }
 
-function enclose(endpoint: Endpoint, { ndjson, count }: RowsText, known: Omit<Summary, 'rows'>): Answer {
-  const { truncated, redacted, page } = known
-  const own = { endpoint: endpoint.name, version: endpoint.version, rows: count, truncated, redacted }
+/** @param result the text of a JSON array */
+function enclose(endpoint: Endpoint, result: string, summary: Summary): Answer {
+  const { rows, truncated, redacted, page } = summary
+  const own = { endpoint: endpoint.name, version: endpoint.version, rows, truncated, redacted }
   const marks = Object.entries(page ?? {}).filter(([, mark]) => mark !== null)
   const meta = { ...own, ...Object.fromEntries(marks) }
-  const result = ndjson.replaceAll('\n', ',')
-  const body = Buffer.from(`{"result":[${result}],"meta":${JSON.stringify(meta)}}`)
-  return Answer.fromJson({ ...known, rows: count }, body)
+  const body = Buffer.from(`{"result":${result},"meta":${JSON.stringify(meta)}}`)
+  return Answer.fromJson(summary, body)
 }

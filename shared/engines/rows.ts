@@ -69,6 +69,11 @@ export class ResultRows {
   }
 }
 
-export function rowsOf({ ndjson }: RowsText): Row[] {
-  return JSON.parse(`[${ndjson.replaceAll('\n', ',')}]`) as Row[]
+/** The rows as the text of one JSON array. */
+export function arrayText({ ndjson }: RowsText): string {
+  return `[${ndjson.replaceAll('\n', ',')}]`
+}
+
+export function rowsOf(text: RowsText): Row[] {
+  return JSON.parse(arrayText(text)) as Row[]
 }
