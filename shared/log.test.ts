@@ -6,7 +6,7 @@ import { StoreError } from './stores/store.ts'
 
 describe('an error in the log', () => {
   test('tells its kind and where it was thrown, and never its message', () => {
-    const details = describeError(new TypeError('cannot read secret-value'))
+    const details = describeError(new TypeError('cannot read secret-value\n  at secret-value (a:1:1)'))
     expect(details).toMatchObject({ error: 'TypeError' })
     expect(details['frames']).toContainEqual(expect.stringContaining('log.test.ts'))
     expect(JSON.stringify(details)).not.toContain('secret-value')

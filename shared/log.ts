@@ -73,8 +73,8 @@ function codeOf(cause: unknown): Details {
   return typeof code === 'number' || typeof code === 'string' ? { code } : {}
 }
 
-/** The stack without its first lines, which repeat the message. */
-function framesOf(error: Error): string[] {
-  const lines = (error.stack ?? '').split('\n').map(line => line.trim())
+/** The stack without the message, a line of which may look like a frame. */
+function framesOf({ stack = '', message }: Error): string[] {
+  const lines = stack.replace(message, () => '').split('\n').map(line => line.trim())
   return lines.filter(line => /^at .+:\d+:\d+\)?$/.test(line)).slice(0, 8)
 }

@@ -2,13 +2,14 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../shared/errors.ts'
 import { withoutKeys } from '../../shared/keys/key-text.ts'
+import { redactText } from '../../shared/redact/redact.ts'
 
 export interface ProblemDocument {
   type: string
   title: string
   status: number
   detail: string
-  /** Path of the request, without its query string. */
+  /** Path of the request, redacted and without its query string. */
   instance: string
   code: ErrorCode
   requestId: string
@@ -32,7 +33,7 @@ export function problemDocument(error: unknown, { path, requestId = '' }: Proble
     title: errorCodes[code].title,
     status,
     detail: message,
-    instance: path,
+    instance: redactText(path),
     code,
     requestId,
     errors: problems,

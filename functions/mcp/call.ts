@@ -3,6 +3,7 @@ import { ProtocolError } from '@modelcontextprotocol/server'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { describeError } from '../../shared/log.ts'
+import { redactText } from '../../shared/redact/redact.ts'
 import { allVisible, beginning, visible } from '../../shared/visible-text.ts'
 import type { Call } from '../http/call.ts'
 
@@ -12,15 +13,20 @@ export interface McpCall {
   caller: Caller
 }
 
-/** What a caller sent, in an error: long enough to know it again, and no way to fill a context. */
+/** What a caller sent, in an error: redacted, as it may be a row's value. */
 export function echo(sent: string): string {
+  return shortened(redactText(sent))
+}
+
+/** Long enough to know it again, and no way to fill a context. */
+export function shortened(sent: string): string {
   const shown = visible(sent)
   return shown.length <= 200 ? shown : `${beginning(shown, 200)}…`
 }
 
 /** A message that quotes what was sent, such as a name in SQL. */
 export function briefly(message: string): string {
-  return beginning(visible(message).replaceAll(/\S{201,}/g, echo), 4_000)
+  return beginning(visible(message).replaceAll(/\S{201,}/g, shortened), 4_000)
 }
 
 /** For a name or an argument that the server does not know: JSON-RPC's code for it. */

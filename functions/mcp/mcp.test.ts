@@ -545,3 +545,18 @@ page: {by: [timestamp, id], order: descending}
   expect((await call('wide', { cursor })).structuredContent).toEqual({ rows: [], total: 20 })
   rmSync(queries, { recursive: true })
 })
+
+test('what is not there is named in an error as redaction leaves it, also by the library', async () => {
+  const named = 'tom@example.com'
+  const errors = await Promise.all([
+    client.callTool({ name: named, arguments: {} }).catch(String),
+    client.readResource({ uri: `lqe://logs.all/${named}` }).catch(String),
+    client.getPrompt({ name: named }).catch(String),
+    post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 5, [named]: 1 } }).then(sent =>
+      sent.text(),
+    ),
+    post({ jsonrpc: '2.0', id: 1, method: named }).then(sent => sent.text()),
+  ])
+  expect(errors.slice(0, 3)).toEqual(errors.slice(0, 3).map(() => expect.stringContaining('REDACTED')))
+  expect(errors.join()).not.toContain(named)
+})

@@ -4,6 +4,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { withoutKeys } from '../../shared/keys/key-text.ts'
+import { redactText } from '../../shared/redact/redact.ts'
 import { version } from '../../shared/version.ts'
 import { allVisible } from '../../shared/visible-text.ts'
 import type { Call } from '../http/call.ts'
@@ -64,7 +65,7 @@ function inWords(reply: string): string {
   const code = issues.length > 0 ? invalidParams('').code : error.code
   return JSON.stringify({
     ...rest,
-    error: allVisible({ ...error, code, message: briefly(message || error.message) }),
+    error: allVisible({ ...error, code, message: briefly(redactText(message || error.message)) }),
   })
 }
 

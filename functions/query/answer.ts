@@ -6,7 +6,6 @@ import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
 import { upstreamRequests } from '../../shared/answers/upstream-requests.ts'
 import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost, type Statement } from '../../shared/engines/engine.ts'
-import { redactText } from '../../shared/redact/redact.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
 import { type Parameters, takes } from '../../shared/endpoints/parameters.ts'
@@ -96,8 +95,7 @@ export async function answerQuestion(
     .catch((error: unknown) => {
       throw mapErrorToCallerSql(error, composed, callerSql)
     })
-  const undeclared = redacted ? parameters.undeclared.map(redactText) : parameters.undeclared
-  return { result, parameters: { ...parameters, undeclared }, statement: request.statement }
+  return { result, parameters, statement: request.statement }
 }
 
 /** The endpoint with the tables that it reads of others. @throws ApiError */

@@ -28,6 +28,25 @@ cache: {seconds: 60}
   )
 }
 
+/** With a parameter whose name is near others. */
+function definePaged(): void {
+  writeFileSync(
+    join(folder, 'paged.sql'),
+    `WITH made AS (SELECT TIMESTAMP_SECONDS(n) AS time, CAST(n AS STRING) AS id FROM UNNEST(GENERATE_ARRAY(1, 9)) AS n)
+    SELECT time, id FROM made
+    WHERE @long_name IS NOT NULL ORDER BY time DESC LIMIT 3`,
+  )
+  writeFileSync(
+    join(folder, 'paged.yaml'),
+    `id: 00000000-0000-4000-8000-000000000006
+description: d
+parameters: {properties: {long_name: {type: string, default: x}}}
+page: {by: [time, id], order: descending}
+cache: {seconds: 0}
+`,
+  )
+}
+
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'redaction-'))
   define('open', '01', false)
@@ -35,6 +54,7 @@ beforeAll(async () => {
   define('own', '03', true, 'true')
   define('lenient', '04', true, '{redacted: allow}')
   define('clear', '05', false, 'true')
+  definePaged()
   service = await startService({ tables: {}, queries: folder })
   plain = await service.issue({})
 })
@@ -171,16 +191,71 @@ describe('SQL of a caller’s own', () => {
   })
 })
 
-test('what a call sends comes back redacted in errors and in the names that are ignored', async () => {
-  const asked = `${fresh('clear')}&tom@example.com=1`
-  const { body } = await send(asked, on)
-  expect(JSON.stringify(body.meta)).toMatch(/"ignored":\["REDACTED"\]/)
-  expect(JSON.stringify((await send(asked, {})).body.meta)).toContain('tom@example.com')
-  const refused = await send(`${fresh('clear')}&sql=SELECT ip FROM \`tom@example.com\``, on)
-  expect([refused.response.status, JSON.stringify(refused.body)]).toEqual([
-    403,
-    expect.not.stringContaining('tom@'),
-  ])
+describe('what a call sends comes back redacted', () => {
+  const sensitive = ['tom@example.com', address, '4111111111111111', 'a'.repeat(50) + 'tom@example.com']
+  const parts = /tom@|203\.0\.113|41111111/
+  const all = async (path: string, headers: Record<string, string> = on) => {
+    const response = await service.fetch(path, { headers, key: plain })
+    return { status: response.status, text: JSON.stringify([...response.headers]) + (await response.text()) }
+  }
+
+  test('in names that are ignored, in meta and in the header', async () => {
+    const asked = `${fresh('open')}&${sensitive.map(name => `${encodeURIComponent(name)}=1`).join('&')}`
+    const { text } = await all(asked)
+    expect(text).toMatch(/"ignored":\["REDACTED"/)
+    expect(text).toMatch(/"x-ignored-parameters","REDACTED/)
+    expect(text).not.toMatch(parts)
+    expect((await all(asked, {})).text).toMatch(/"x-ignored-parameters","203\.0\.113\.7, 4111111111111111/)
+  })
+
+  test('in names that are near a declared one', async () => {
+    const { text } = await all('/api/endpoints/query/paged?long_name%40a.io=1&long_nam=2')
+    expect(text).toContain('"didYouMean":{"long_nam":"long_name"}')
+    expect(text).not.toContain('@a.io')
+  })
+
+  test('in the path of an error, of any call', async () => {
+    for (const name of sensitive)
+      for (const headers of [on, {}]) {
+        const { status, text } = await all(`/api/endpoints/query/${encodeURIComponent(name)}`, headers)
+        expect([status, text]).toEqual([404, expect.stringMatching(/"instance":"[^"]*REDACTED"/)])
+        expect(text).not.toMatch(parts)
+      }
+  })
+
+  test('in names in its SQL that are not there', async () => {
+    for (const name of sensitive)
+      for (const sql of [
+        `SELECT ip FROM \`${name}\``,
+        `SELECT \`${name}\` FROM seen`,
+        `SELECT ip FROM seen LIMIT '${'a'.repeat(32)}${name}'`,
+      ]) {
+        const { status, text } = await all(`${fresh('clear')}&sql=${encodeURIComponent(sql)}`)
+        expect([status >= 400 && status < 500, text]).toEqual([true, expect.not.stringMatching(parts)])
+      }
+  })
+
+  test.each(['json', 'csv', 'ndjson'])(
+    'in the names of its columns as %s, apart from each other',
+    async format => {
+      const columns = sensitive.map((name, at) => `${at} AS \`${name}\``).join(', ')
+      const sql = encodeURIComponent(`SELECT ${columns}, nonce FROM seen`)
+      const { status, text } = await all(
+        `${fresh('clear')}&format=${format}&sql=${sql.replace('nonce', '9%20AS%20nonce')}`,
+      )
+      expect([status, text]).toEqual([200, expect.stringMatching(/REDACTED"?[:,].*REDACTED_2"?[:,].*nonce/s)])
+      expect(text).not.toMatch(parts)
+    },
+  )
+
+  test('in the link to the next page, which is left out then', async () => {
+    const page = (nonce: string) => `/api/endpoints/query/paged?long_name=${encodeURIComponent(nonce)}`
+    expect((await all(page('x'))).text).toContain('rel=\\"next\\"')
+    const { text } = await all(page('tom@example.com'))
+    expect(text).toContain('"next":"')
+    expect(text).not.toMatch(/rel=|tom/)
+    expect((await all(page('tom@example.com'), {})).text).toContain('long_name=tom%40example.com&cursor=')
+  })
 })
 
 test.each(['yes', '1', 'true, false'])('the header value %j is a 400 that names the header', async value => {

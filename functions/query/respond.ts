@@ -7,6 +7,7 @@ import { queryText, splitQuery } from '../../shared/endpoints/query-string.ts'
 import { type Parameters, someOf } from '../../shared/endpoints/parameters.ts'
 import { sha256 } from '../../shared/keys/key-text.ts'
 import { describeError, type Details } from '../../shared/log.ts'
+import { redactText } from '../../shared/redact/redact.ts'
 import type { Timing } from '../../shared/timing.ts'
 import type { Call } from '../http/call.ts'
 import { sendRepresentation } from '../http/representation.ts'
@@ -100,8 +101,9 @@ function headersOf(
   if (!Number.isNaN(madeAt)) headers['Last-Modified'] = new Date(madeAt).toUTCString()
   if (result.status !== 'uncached') headers['Age'] = String(Math.floor(ageMs / 1000))
   if (answer.summary.truncated) headers['X-Result-Truncated'] = 'true'
-  const next = answer.summary.page?.next
-  if (next) headers['Link'] = `<${linkTo(query, endpoint, next)}>; rel="next"`
+  const { page, redacted } = answer.summary
+  const link = page?.next ? linkTo(query, endpoint, page.next, redacted) : null
+  if (link !== null) headers['Link'] = `<${link}>; rel="next"`
   const { bytes } = notes
   if (bytes != null) headers['X-Bytes-Read'] = String(bytes)
   const { ignored, undeclared, resolved } = parameters
@@ -133,9 +135,12 @@ const forwards = { miss: 'miss', revalidated: 'stale', uncached: 'bypass' }
 /**
  * The call with another cursor, relative to its address (RFC 8288, RFC 3986). What it does not declare is left out, as it has no
  * bound: clients and proxies refuse long headers.
+ * @returns `null` where redaction takes out a value of the call: with another one the link would lead elsewhere
  */
-function linkTo(query: string, { parameters }: Endpoint, cursor: string): string {
+function linkTo(query: string, { parameters }: Endpoint, cursor: string, redacted: boolean): string | null {
   const kept = splitQuery(query).filter(({ name }) => name === 'format' || Object.hasOwn(parameters, name))
   const pairs = kept.map(({ name, value }) => [name, value])
-  return `?${queryText({ ...Object.fromEntries(pairs), cursor })}`
+  const sent = queryText(Object.fromEntries(pairs))
+  if (redacted && redactText(sent) !== sent) return null
+  return `?${[sent, queryText({ cursor })].filter(Boolean).join('&')}`
 }

@@ -8,7 +8,7 @@ import { fieldName } from '../engines/values.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { PageMarks } from '../pages/page.ts'
 import type { NameKind } from '../redact/names.ts'
-import { redactInTurns } from '../redact/redact.ts'
+import { redactInTurns, redactNames } from '../redact/redact.ts'
 import type { SqlType } from '../sql/types.ts'
 import { rowsWithJsonText } from './json-text.ts'
 
@@ -168,7 +168,17 @@ export async function redactAnswer(
 }
 
 function encloseRows(endpoint: Endpoint, rows: Row[], known: Omit<Summary, 'rows'>): Answer {
-  return enclose(endpoint, JSON.stringify(rows), { ...known, rows: rows.length })
+  const { columns, times } = known
+  const names = known.redacted ? redactNames(columns) : columns
+  const summary = { ...known, rows: rows.length }
+  if (names.every((name, at) => name === columns[at])) return enclose(endpoint, JSON.stringify(rows), summary)
+  const named = rows.map(row => Object.fromEntries(columns.map((name, at) => [names[at], row[name]])))
+  const inTimes = times?.map(path => path.replace(/^[^\0]*/, name => names[columns.indexOf(name)]!))
+  return enclose(endpoint, JSON.stringify(named), {
+    ...summary,
+    columns: names,
+    ...(inTimes ? { times: inTimes } : {}),
+  })
 }
 
 /** @param result the text of a JSON array */

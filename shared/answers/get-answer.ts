@@ -191,6 +191,10 @@ function costOf(error: unknown): RunCost | null {
 /** The error without personal data: a message may quote a value, of the rows or of the call. */
 export function redactError<E>(error: E): E | ApiError {
   if (!(error instanceof ApiError)) return error
-  const problems = error.problems.map(problem => ({ ...problem, detail: redactText(problem.detail) }))
-  return error.with({ detail: redactText(error.message), problems })
+  const redact = (text: string) => redactText(text.replaceAll(cutShort, 'REDACTED'))
+  const problems = error.problems.map(problem => ({ ...problem, detail: redact(problem.detail) }))
+  return error.with({ detail: redact(error.message), problems })
 }
+
+/** What SQL's errors quote in part (`sql/cursor.ts`, `sandbox/caller-rules.ts`): a part may not show the form of the whole. */
+const cutShort = /(?<=[Tt]here is )[^]{40}\.\.\.|(?<=")[^]{60}\.\.\.(?=")/g

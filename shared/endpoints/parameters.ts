@@ -27,7 +27,7 @@ export interface Parameters {
   sent: string[]
   /** What relative times stand for, by the parameter's name: `-1h` -> `2026-01-31T12:00:00.000000Z`. */
   resolved: Record<string, string>
-  /** Names that were sent and are not declared, with hidden characters escaped, and cut. */
+  /** Names that were sent and are not declared, redacted as the answer is, with hidden characters escaped, and cut. */
   undeclared: string[]
   /** Of those, for a header: plain names only, ten at most. */
   ignored: string[]
@@ -43,6 +43,7 @@ const defaultMaxLength = 1000
  * @param query the raw query string, without `?`
  * @param pins parameters that the caller's key fixes: name -> decoded text
  * @param now what relative times count from; see `presentFor`
+ * @param redact what becomes of names that come back: they may hold what values may
  * @throws ApiError `invalid_parameter` naming every parameter that is missing, repeated or malformed;
  *   `pinned_parameter` for another value than the key's, or a pin that the endpoint cannot apply; `internal` for a default
  *   that does not fit its own parameter
@@ -52,8 +53,9 @@ export function readParameters(
   query: string,
   pins: Record<string, string>,
   now = new Date(),
+  redact = (name: string) => name,
 ): Parameters {
-  const { sent, undeclared, problems } = declaredOnly(endpoint, splitQuery(query))
+  const { sent, undeclared, problems } = declaredOnly(endpoint, splitQuery(query), redact)
   const values = new Map<string, Scalar | null>()
   const resolved: Record<string, string> = {}
   const refused = new Set(problems.map(problem => problem.parameter))
@@ -154,13 +156,13 @@ function isCommon(endpoint: Endpoint, name: string): boolean {
   return reservedNames.has(name) || (endpoint.page !== null && pageNames.has(name))
 }
 
-function declaredOnly(endpoint: Endpoint, pairs: readonly Pair[]) {
+function declaredOnly(endpoint: Endpoint, pairs: readonly Pair[], redact: (name: string) => string) {
   const sent = new Map<string, string>()
   const undeclared = new Set<string>()
   const problems: Problem[] = []
   for (const { name, value } of pairs) {
     if (isCommon(endpoint, name)) continue
-    if (!Object.hasOwn(endpoint.parameters, name)) undeclared.add(shownName(name))
+    if (!Object.hasOwn(endpoint.parameters, name)) undeclared.add(shownName(redact(name)))
     else if (sent.has(name)) problems.push({ parameter: name, detail: repeated })
     else if (value === null) problems.push({ parameter: name, detail: undecodable })
     sent.set(name, value ?? '')

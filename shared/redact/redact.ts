@@ -28,7 +28,7 @@ import { mac } from './mac.ts'
 import { kindOf, type NameKind, names } from './names.ts'
 import { mark, marksOf } from './prefilter.ts'
 import { redactJson } from './json.ts'
-import { rowWalk } from './rows.ts'
+import { freeNames, rowWalk } from './rows.ts'
 import { passwords } from './passwords.ts'
 
 /** In the order of work: a class whose members may hold members of another comes before it. */
@@ -136,6 +136,11 @@ export async function redactInTurns(rows: Row[], given?: ReadonlyMap<string, Nam
 }
 
 const turnMs = 20
+
+/** The names of an answer's columns: a caller's SQL gives them, and may write a value there. */
+export function redactNames(names: string[]): string[] {
+  return freeNames(names.map(name => ({ name, redactedName: redactText(name) })))
+}
 
 /** Texts of a row beyond so many characters are replaced whole: the worst take some 2 us a character. */
 const mostOfRow = 250_000

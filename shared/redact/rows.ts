@@ -40,7 +40,7 @@ export interface Place {
 }
 
 /**
- * The rows' own keys are the columns that the query names, and stay.
+ * The rows' own keys are the columns that the query names: `redactNames` has what becomes of those.
  * @returns what redacts one row after the other; a row shares with the given one the parts in which nothing was found
  */
 export function rowWalk(
@@ -190,15 +190,19 @@ export function placeBelow(place: Place, at: number, name: string, policy: Polic
   return below
 }
 
-/** `fields`, which were just walked at `place`, under their redacted names; equal ones are kept apart: `REDACTED_2`. */
+/** `fields`, which were just walked at `place`, under their redacted names. */
 function renamed(place: Place, fields: Fields): Fields {
   if (!place.renames) return fields
-  const names = place.fields.slice(0, Object.keys(fields).length)
+  const free = freeNames(place.fields.slice(0, Object.keys(fields).length))
+  return Object.fromEntries(Object.values(fields).map((value, at) => [free[at]!, value]))
+}
+
+/** The redacted names, in their order; equal ones are kept apart: `REDACTED_2`. */
+export function freeNames(names: Pick<Place, 'name' | 'redactedName'>[]): string[] {
   const kept = names.filter(({ name, redactedName }) => name === redactedName).map(({ name }) => name)
   // With the count that was tried last, so that many equal names take a step each.
   const taken = new Map(kept.map(name => [name, 1]))
-  const free = names.map(({ name, redactedName }) => (taken.has(name) ? name : freeName(redactedName, taken)))
-  return Object.fromEntries(Object.values(fields).map((value, at) => [free[at]!, value]))
+  return names.map(({ name, redactedName }) => (taken.has(name) ? name : freeName(redactedName, taken)))
 }
 
 function freeName(name: string, taken: Map<string, number>): string {
