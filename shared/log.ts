@@ -75,6 +75,9 @@ function codeOf(cause: unknown): Details {
 
 /** The stack without the message, a line of which may look like a frame. */
 function framesOf({ stack = '', message }: Error): string[] {
-  const lines = stack.replace(message, () => '').split('\n').map(line => line.trim())
+  const lines = stack
+    .replace(message, () => '')
+    .split('\n')
+    .map(line => line.trim())
   return lines.filter(line => /^at .+:\d+:\d+\)?$/.test(line)).slice(0, 8)
 }

@@ -28,9 +28,15 @@ async function start(patch: string): Promise<FunctionProcess> {
     source,
     `import { createRequire } from 'node:module'
      import domain from 'node:domain'
+     import http from 'node:http'
+     const { createServer } = http
+     http.createServer = (...args) => {
+       const options = { headersTimeout: 1000, connectionsCheckingInterval: 100 } // a minute, and half of one
+       return typeof args[0] === 'function' ? createServer(options, args[0]) : createServer({ ...args[0], ...options }, args[1])
+     }
      ${patch}
-     const { http } = createRequire(${JSON.stringify(join(root, 'package.json'))})('@google-cloud/functions-framework')
-     http('sees', (req, res) => {
+     const functions = createRequire(${JSON.stringify(join(root, 'package.json'))})('@google-cloud/functions-framework')
+     functions.http('sees', (req, res) => {
        const bodyBytes = JSON.stringify(req.body ?? '').length
        res.json({ domain: Boolean(domain.active), layered: 'functionExecutionFinished' in res.locals, bodyBytes })
      })`,
@@ -108,14 +114,62 @@ describe('a body', () => {
   })
 })
 
-test('an answer of Node’s own has the headers that Node gives it', async () => {
-  const { hostname, port } = new URL(patched.url)
-  const socket = connect(Number(port), hostname)
-  socket.write('GET / HTTP/1.1\r\n\r\n') // without Host
-  const answer = String(await once(socket, 'data'))
-  expect(answer).toMatch(/^HTTP\/1.1 400/)
-  expect(answer.toLowerCase()).toContain('\r\nconnection: close')
-  await once(socket, 'close')
+describe('what Node refuses: bare by itself, a problem document with the patch', () => {
+  const refused = async (sent: string, { url }: FunctionProcess) => {
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    socket.write(sent)
+    socket.on('error', () => {}) // what is sent behind a refusal
+    let answer = ''
+    socket.on('data', part => (answer += String(part)))
+    await once(socket, 'close')
+    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body }
+  }
+  const host = 'Host: a\r\n'
+
+  test.each<[what: string, sent: string, bare: number, status: number, detail: string]>([
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 400, 'no Host'],
+    [
+      'an unknown Expect',
+      `GET / HTTP/1.1\r\n${host}Expect: x\r\nConnection: close\r\n\r\n`,
+      417,
+      400,
+      '100-continue',
+    ],
+    ['no header', `GET / HTTP/1.1\r\n${host}x\r\n\r\n`, 400, 400, 'not valid HTTP'],
+    ['another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 400, 'not valid HTTP'],
+    [
+      'two lengths',
+      `POST / HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`,
+      400,
+      400,
+      'not valid HTTP',
+    ],
+    ['headers that do not come', `GET / HTTP/1.1\r\n${host}`, 408, 400, 'in time'],
+  ])('%s', async (_, sent, bare, status, detail) => {
+    const own = await refused(sent, unpatched)
+    expect([own.status, own.body]).toEqual([bare, expect.not.stringContaining('{')])
+    const answer = await refused(sent, patched)
+    expect(answer.status).toBe(status)
+    expect(JSON.parse(answer.body)).toMatchObject({ status, detail: expect.stringContaining(detail) })
+    for (const header of ['application/problem+json', 'connection: close', 'x-content-type-options: nosniff'])
+      expect(answer.head).toContain(header)
+  })
+
+  test('HTTP/1.0 needs no Host, and 100-continue is heard', async () => {
+    expect((await refused('GET / HTTP/1.0\r\n\r\n', patched)).status).toBe(200)
+    const asked = `POST / HTTP/1.1\r\n${host}Expect: 100-continue\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`
+    expect((await refused(asked, patched)).status).toBe(100)
+  })
+
+  test('headers of 300 KB are too long', async () => {
+    const { status, body } = await refused(
+      `GET / HTTP/1.1\r\n${host}x: ${'x'.repeat(300_000)}\r\n\r\n`,
+      patched,
+    )
+    expect([status, body]).toEqual([414, expect.stringContaining('headers are too long')])
+  })
 })
 
 /** The status of the answer to a bare request, `null` for none. */

@@ -10,7 +10,8 @@
  *   target as `originalUrl`, and it reads up to 256 KB (`body.ts`).
  * - Node refuses a URL past 16 KB with an empty 431. With more room for headers the handler can answer 414.
  * - Node closes a CONNECT without an answer.
- * - Node answers some requests by itself; every answer gets `X-Content-Type-Options: nosniff`.
+ * - Node answers some requests by itself, without a body: no `Host`, an unknown `Expect`, bytes that are no HTTP, headers that are
+ *   too long or do not come. They get a problem document, and every answer `X-Content-Type-Options: nosniff`.
  * - It listens on all interfaces, with no option for one.
  * - It exits on a signal while requests are in flight (`shutdown.ts`).
  */
@@ -26,7 +27,7 @@ import type { Duplex } from 'node:stream'
 import { ApiError } from '../../shared/errors.ts'
 import type { Headed } from './call.ts'
 import { type DrainOptions, drainOnSignal } from './shutdown.ts'
-import { problemDocument } from './problem.ts'
+import { problemDocument, sendProblem } from './problem.ts'
 
 type Handle = (
   req: IncomingMessage & { originalUrl?: string; res?: ServerResponse },
@@ -44,8 +45,7 @@ interface ExpressApp extends Handle {
 const noSniffing = { 'X-Content-Type-Options': 'nosniff' }
 
 /**
- * With Express's methods from the start, as a prototype that changes later makes every access to an object's fields slow. Node
- * answers some requests by itself, such as one with an unknown `Expect`: those answers have the common headers too.
+ * With Express's methods from the start, as a prototype that changes later makes every access to an object's fields slow.
  */
 function serverOptions({ request, response }: ExpressApp): ServerOptions {
   class Request extends IncomingMessage {}
@@ -53,24 +53,19 @@ function serverOptions({ request, response }: ExpressApp): ServerOptions {
     readonly common: Record<string, string> = { ...noSniffing }
     /** For the framework, which would note there that the function has ended. */
     readonly locals = {}
-    /** @param headers a list of names and values where Node answers by itself; never the words of the status */
+    /** @param headers never the words of the status, nor a list */
     override writeHead(status: number, headers?: unknown): this {
-      const own = Array.isArray(headers) ? pairsIn(headers as string[]) : headers
-      return super.writeHead(status, { ...this.common, ...(own as OutgoingHttpHeaders) })
+      return super.writeHead(status, { ...this.common, ...(headers as OutgoingHttpHeaders) })
     }
   }
   Object.setPrototypeOf(Request.prototype, request)
   Object.setPrototypeOf(Response.prototype, response)
   return {
     maxHeaderSize: 256 * 1024,
+    requireHostHeader: false, // `toFunction` does
     IncomingMessage: Request,
     ServerResponse: Response as typeof ServerResponse,
   }
-}
-
-/** @param list a name, its value, the next name and so on */
-function pairsIn(list: string[]): OutgoingHttpHeaders {
-  return Object.fromEntries(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1]]] : [])))
 }
 
 /** Changes every server that the framework makes from now on in this process, and every domain of the process. */
@@ -83,6 +78,7 @@ export function patchFramework({ host, ...options }: DrainOptions & { host: stri
     const express = app as unknown as ExpressApp
     const server = createServer(serverOptions(express), toFunction(express))
     server.on('clientError', refuseUnreadable)
+    server.on('checkExpectation', (_, res) => refuse(res, 'Expect may say 100-continue, and nothing else.'))
     server.on('connect', (_, socket) => refuseUnreadable(new Error('no proxy'), socket))
     if (host !== null) server.listen = listenOn(host, server.listen.bind(server))
     server.once('listening', () => setImmediate(() => drainOnSignal(server, options)))
@@ -105,6 +101,9 @@ function inertDomain(): domain.Domain {
 function toFunction({ router }: ExpressApp): Handle {
   const { handle } = router.stack.at(-1)!.route!.stack[0]!
   return (req, res) => {
+    // RFC 9112, section 3.2
+    if (req.headers.host === undefined && req.httpVersion === '1.1')
+      return refuse(res, 'The request has no Host.')
     req.originalUrl = pathIn(req.url)
     req.res = res // for Express's methods
     handle(req, res)
@@ -119,13 +118,27 @@ function pathIn(target = ''): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
+/** What Node would answer by itself. The connection ends: a body may follow, which nobody reads. */
+function refuse(res: ServerResponse, detail: string): void {
+  sendProblem(res, new ApiError('invalid_request', detail, { headers: { Connection: 'close' } }), {
+    path: '',
+  })
+}
+
+/** By Node's code of the error. */
+const unreadable: Partial<Record<string, ApiError>> = {
+  HPE_HEADER_OVERFLOW: new ApiError('uri_too_long', 'The URL or the headers are too long.'),
+  ERR_HTTP_REQUEST_TIMEOUT: new ApiError(
+    'invalid_request',
+    'The request did not come in time; send it again.',
+  ),
+}
+const notHttp = new ApiError('invalid_request', 'The request is not valid HTTP.')
+
 /** Node's parser gave up before there was a response to write to, so the answer is written by hand. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+function refuseUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return void socket.destroy()
-  const refusal =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? new ApiError('uri_too_long', 'The URL or the headers are too long.')
-      : new ApiError('invalid_request', 'The request is not valid HTTP.')
+  const refusal = unreadable[code] ?? notHttp
   const body = JSON.stringify(problemDocument(refusal, { path: '' }))
   const head = [
     `HTTP/1.1 ${refusal.status} ${http.STATUS_CODES[refusal.status]}`,
