@@ -8,6 +8,7 @@ import { openServices } from '../../shared/services.ts'
 import { missingEmulator } from '../google/firestore-emulator.ts'
 import { issueKey } from '../../shared/keys/records.ts'
 import { apply } from '../lqe/apply/apply.ts'
+import { print } from '../lqe/print.ts'
 import { buildFunctions } from '../deploy/build.ts'
 import { buildExplorer } from '../deploy/build-explorer.ts'
 import { projects } from '../lqe/logs/sample.ts'
@@ -30,7 +31,7 @@ async function start(): Promise<void> {
   const backends = await startBackends(local)
   const env = { ...process.env, ...backends.env }
   const services = await openServices(loadConfig(env))
-  await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
+  await apply(services, { queries: 'queries', dryRun: false, out: text => print(...text.split('\n')) })
   const grant = { name: 'local', endpoints: '*' as const, pins: {}, expiresAt: null }
   const { key } = await issueKey(services.store, { ...grant, rights: ['cache:bypass'] })
   await buildFunctions('dist')

@@ -171,7 +171,8 @@ function greet(
   port: number,
   { key, project: ref, explorer }: { key: string; project: string; explorer: boolean },
 ): void {
-  const project = encodeURIComponent(ref)
+  // For the quotation marks of the lines below.
+  const project = encodeURIComponent(ref.toWellFormed()).replaceAll("'", '%27')
   const base = `http://localhost:${port}/api/endpoints/query`
   const page = `http://localhost:${port}/#usage.api-counts?interval=daily&project=${project}`
   console.log(`

@@ -8,6 +8,7 @@ import { asUsual } from '../../shared/data-folder.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { listKeys, unknownKey } from '../../shared/keys/records.ts'
 import type { Services } from '../../shared/services.ts'
+import { visibleJson } from '../../shared/visible-text.ts'
 import type { WithServices } from './command.ts'
 import { typedPath } from './path.ts'
 import { print, printData } from './print.ts'
@@ -56,7 +57,8 @@ async function clientFor(document: object): Promise<string> {
     // Node runs no `enum`: it takes types away and writes nothing in their place.
     const options = { enumStyle: 'union', silent: true, cleanOutput: false } as const
     await generateApi({ input, output: folder, fileName: 'api.ts', ...options })
-    return readFileSync(join(folder, 'api.ts'), 'utf8')
+    // JSON's escapes are those of TypeScript's literals.
+    return visibleJson(readFileSync(join(folder, 'api.ts'), 'utf8'))
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -9,9 +9,11 @@ import {
   type Node,
   parseAllDocuments,
   parseDocument,
+  type ToStringOptions,
   visit,
 } from 'yaml'
 import { isDeepValue, tooDeep } from '../../../shared/nesting.ts'
+import { visible, visibleJson } from '../../../shared/visible-text.ts'
 
 /** A problem in a file, as compilers print it. */
 export interface FileProblem {
@@ -37,6 +39,17 @@ export type PlaceInYaml = (pointer: string, ofName?: boolean) => { line: number;
 
 /** Makes a problem of the value, or of its name, at a JSON pointer. */
 export type ProblemAt = (pointer: string, detail: string, ofName?: boolean) => FileProblem
+
+/** The text of a document, its hidden characters as escapes of quoted texts. */
+export function yamlText(document: Document, options: ToStringOptions): string {
+  visit(document, {
+    Scalar(_, scalar) {
+      if (typeof scalar.value === 'string' && visible(scalar.value) !== scalar.value)
+        scalar.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return visibleJson(document.toString(options))
+}
 
 /** The detail of a problem begins with its pointer, as `warm.query`. */
 export function problemsIn(file: string, placeIn: PlaceInYaml): ProblemAt {

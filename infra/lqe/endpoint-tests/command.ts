@@ -6,7 +6,7 @@ import { type ErrorCode, errorCodes } from '../../../shared/errors.ts'
 import { check } from '../apply/check.ts'
 import type { Unless } from '../apply/passed.ts'
 import { type EndpointSource, readQueries } from '../apply/read.ts'
-import { type FileProblem, QueriesError } from '../apply/yaml.ts'
+import { type FileProblem, QueriesError, yamlText } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
 import { type EndpointTests, readTests } from './read.ts'
 import { type Outcome, runTests, withRows } from './run.ts'
@@ -129,7 +129,7 @@ async function writeOutcomes(
   }
   const count = problemsOf(outcomes).length
   if (count === 0) return []
-  writeFileSync(file, document.toString({ lineWidth: 0, flowCollectionPadding: true }))
+  writeFileSync(file, yamlText(document, { lineWidth: 0, flowCollectionPadding: true }))
   print(`~ ${endpoint.name} updated; cases: ${count}. See what changed before you commit it.`)
   return []
 }

@@ -9,10 +9,11 @@ import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { tablesOf } from '../../../shared/sql/relations.ts'
+import { visible } from '../../../shared/visible-text.ts'
 import { check } from '../apply/check.ts'
 import { testsEnding } from '../apply/read.ts'
 import { endpointAsTable } from '../apply/upstream.ts'
-import { dotted, type FileProblem, problemsIn } from '../apply/yaml.ts'
+import { dotted, type FileProblem, problemsIn, yamlText } from '../apply/yaml.ts'
 import { sameTable } from '../tables/add.ts'
 import { type Draft, fileName, Refusal, refusalOfSql } from './draft.ts'
 
@@ -67,7 +68,7 @@ export async function write(
 ): Promise<FileProblem | null> {
   const draft = withName(given)
   try {
-    const notes = [...(await checked(draft, target, names)), ...renamed(draft, target)]
+    const notes = [...(await checked(draft, target, names)), ...renamed(draft, target), ...hiding(draft)]
     assertOwnId(draft, files)
     assertOwnQuery(draft, files)
     const [yamlFile, sqlFile] = ['yaml', 'sql'].map(ending => join(target.queries, `${draft.name}.${ending}`))
@@ -118,6 +119,14 @@ function assertOwnQuery({ name, place }: Draft, files: Known): void {
 function renamed({ name, definition }: Draft, { stored }: Target): string[] {
   const before = stored.find(({ id }) => id === definition['id'])?.name ?? name
   return before === name ? [] : [`has the id of ${before}, which is in force: apply renames that`]
+}
+
+/** The SQL stays as it is: an escape means something else there in a raw string, and in a comment. */
+function hiding({ sql }: Draft): string[] {
+  const at = sql.split(/\r?\n/).findIndex(line => visible(line) !== line)
+  return at < 0
+    ? []
+    : [`has characters in line ${at + 1} of its SQL that are not seen: look at it before you apply it`]
 }
 
 function withName(draft: Draft): Draft {
@@ -197,5 +206,5 @@ async function yamlOf({ definition }: Draft, queries: string): Promise<string> {
   const options = await resolveConfig(import.meta.filename)
   const document = new Document(definition)
   visit(document, { Seq: (_, list) => void (list.flow = true) })
-  return format(first + document.toString({ lineWidth: 118 }), { ...options, parser: 'yaml' })
+  return format(first + yamlText(document, { lineWidth: 118 }), { ...options, parser: 'yaml' })
 }

@@ -5,6 +5,7 @@ import { type EndpointVersion, listVersions, namesOfVersions } from '../../../sh
 import { everyKey, fieldsOfKey, type KeyRecord, readRecord } from '../../../shared/keys/records.ts'
 import { assertReadable, formats } from '../../../shared/stores/format.ts'
 import type { Fields, Store } from '../../../shared/stores/store.ts'
+import { visibleJson } from '../../../shared/visible-text.ts'
 
 export interface Contents {
   definitions: Definition[]
@@ -66,7 +67,7 @@ export function textOf({ definitions, keys }: Contents): string {
   }
   const inLines = (_: string, value: unknown) =>
     typeof value === 'string' && value.includes('\n') ? { [lines]: value.split('\n') } : value
-  return JSON.stringify(exported, inLines, 2)
+  return visibleJson(JSON.stringify(exported, inLines, 2))
 }
 
 function limitsOf({ limits }: KeyRecord): KeyRecord['limits'] {
