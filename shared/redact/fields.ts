@@ -4,7 +4,7 @@
  */
 import { mark } from './prefilter.ts'
 import { escape } from './escapes.ts'
-import { endOf, isAt, matchAt, type PersonalClass, type Span } from './personal-class.ts'
+import { endOf, isAt, matchAt, type PersonalClass, type Span, type Steps } from './personal-class.ts'
 import { countsParts, describes, hops, isCount, isPersonal, kindOf, type NameKind } from './names.ts'
 import { closingQuote, literalText, quotedList, quoteMark, withFurther } from './quoted.ts'
 
@@ -37,7 +37,7 @@ export const field: PersonalClass = {
     String.raw`${notOfAddress}${assignment}(?<=(["'\`?&])?(${name})${brackets}(${quoteMark})?${qualifier}\]??(?:\s|\\{1,8}t){0,32}(?:[?+]|\|\||\\{0,8})(${assignment}))(?:==?|>|:(?= ))?(?:(?<=${quoteMark}\s{0,32}${assignment}(?:==?|>)?)(?:\s|${lineEnd}){0,32}|(${gap}))`,
     'g',
   ),
-  part(hit) {
+  part(hit, steps) {
     const [, before, named, inBrackets, after, sign, gap] = hit
     const { input, index } = hit
     const inside = inBrackets === '' ? [] : inBrackets!.split(/\W+/)
@@ -53,7 +53,7 @@ export const field: PersonalClass = {
       return null
     const block = matchAt(/lines$/i.test(named!) ? keyLines : scalarLines, input, at)
     if (block) return [at, at + block.length]
-    const record = recordBelow(hit, named!, kind)
+    const record = recordBelow(hit, named!, kind, steps)
     if (record) return record
     if (gap && isAt(sign === '=' ? assigned : titled, input, at) && !isValueNamed(hit, kind)) return null
     const value = valueAt(input, at, {
@@ -62,6 +62,7 @@ export const field: PersonalClass = {
       before,
       after,
       sign: sign!,
+      steps,
     })
     const isFirst = value && gap?.endsWith('- ') && isAt(elements, input, value[1])
     return isFirst ? [at, elements.lastIndex] : value
@@ -115,7 +116,7 @@ function isValueNamed({ input, index, 5: sign, 6: gap = '' }: RegExpExecArray, k
 const nextName = /[\w-]+/y
 
 /** A record of YAML on the lines below a name, that are indented deeper than its own. */
-function recordBelow(hit: RegExpExecArray, named: string, kind: NameKind): Span | null {
+function recordBelow(hit: RegExpExecArray, named: string, kind: NameKind, steps: Steps): Span | null {
   const at = endOf(hit)
   recordLines.lastIndex = at
   const [lines = '', indent = ''] = steps.left < 0 ? [] : (recordLines.exec(hit.input) ?? [])
@@ -144,6 +145,7 @@ interface Naming {
   before: string | undefined
   after: string | undefined
   sign: string
+  steps: Steps
 }
 
 /** A shell's working directory, `PWD=/home/app`; ODBC has its password under that name. */
@@ -297,7 +299,7 @@ function isReference(value: string, name: string): boolean {
  * A whole object or list, also one cut short, if any of it holds a value: `{ type: "a", prefix: "b" }` only describes one.
  * @returns `null` where none stands
  */
-function recordAt(text: string, from: number, { name: own, kind, after, sign }: Naming): Span | null {
+function recordAt(text: string, from: number, { name: own, kind, after, sign, steps }: Naming): Span | null {
   if (!/[{[(]/.test(text.charAt(from))) return null
   const [opening, closing] = text.charAt(from) === '(' ? [/[{[(]/, /[}\])]/] : [/[{[]/, /[}\]]/]
   let [at, depth, name, holds] = [from, 0, '', false]
@@ -319,22 +321,12 @@ function recordAt(text: string, from: number, { name: own, kind, after, sign }: 
     } else if (opening.test(character)) depth++
     else if (closing.test(character)) depth--
     at = Math.max(end, at + 1)
-  } while (steps.take() && depth > 0 && at < text.length)
+  } while (--steps.left >= 0 && depth > 0 && at < text.length)
   return holds ? [from, Math.min(at, text.length), sign === ':' ? (after ?? '') : ''] : null
 }
 
 const plainWord = /[^\s,;:={}[\]()"'`\\]+/y
 const nameSign = /\s{0,9}(?:=>|:|=)/y
-/**
- * How many words and signs of records may yet be read in a text. Each name may begin one that ends far behind it, or nowhere, and
- * another class or round shows them anew. Ordinary texts take up to one for two characters.
- */
-export const steps = {
-  left: 0,
-  allow: (length: number): void => void (steps.left = 4 * length + 256),
-  take: (): boolean => --steps.left >= 0,
-}
-
 /** One word in brackets: `token=<abc>`. */
 const closings: Record<string, string> = { '<': '>', '(': ')', '[': ']', '{': '}' }
 

@@ -7,6 +7,18 @@ export const replacement = 'REDACTED'
 /** From the first character to the one after the last; the replacement gets these quotation marks. */
 export type Span = readonly [start: number, end: number, quotes?: string]
 
+/**
+ * How many words and signs of records may yet be read in a text. Each name may begin one that ends far behind it, or nowhere, and
+ * another class or round shows them anew. Ordinary texts take up to one for two characters.
+ */
+export interface Steps {
+  left: number
+}
+
+export function stepsFor(text: string): Steps {
+  return { left: 4 * text.length + 256 }
+}
+
 export interface PersonalClass {
   name: string
   /** Marks of `prefilter.ts`, all of which a text that holds such data has. */
@@ -14,15 +26,15 @@ export interface PersonalClass {
   /** Finds candidates; global. Linear: no two of its repetitions can share out one run of characters in two ways. */
   pattern: RegExp
   /** The validator: which part of a candidate is personal, `null` for none. Without it, all of it is. */
-  part?: (hit: RegExpExecArray) => Span | null
+  part?: (hit: RegExpExecArray, steps: Steps) => Span | null
 }
 
 /** @returns the members of the class in `text`, in order and apart from each other */
-export function spansIn({ pattern, part }: PersonalClass, text: string): Span[] {
+export function spansIn({ pattern, part }: PersonalClass, text: string, steps: Steps): Span[] {
   const spans: Span[] = []
   pattern.lastIndex = 0
   for (let hit = pattern.exec(text); hit; hit = pattern.exec(text)) {
-    const span: Span | null = part ? part(hit) : [hit.index, endOf(hit)]
+    const span: Span | null = part ? part(hit, steps) : [hit.index, endOf(hit)]
     if (!span) continue
     spans.push(span)
     pattern.lastIndex = Math.max(span[1], hit.index + 1)

@@ -16,12 +16,14 @@ import {
   replaceSpans,
   spansIn,
   spansInSource,
+  type Steps,
+  stepsFor,
   united,
 } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
 import { decodings, hasEscapes } from './escapes.ts'
-import { field, steps } from './fields.ts'
+import { field } from './fields.ts'
 import { ipv4, ipv4InHostName } from './ipv4.ts'
 import { ipv6, ipv6InHostName } from './ipv6.ts'
 import { mac } from './mac.ts'
@@ -62,20 +64,20 @@ export function redactText(text: string): string {
   if (marks === 0) return text
   const json = redactJson(text, policy)
   if (json !== null) return json
-  steps.allow(text.length)
-  const redacted = takeOutAll(text, marks)
+  const steps = stepsFor(text)
+  const redacted = takeOutAll(text, marks, steps)
   if (steps.left < 0) return replacement
-  return redacted !== text && touched.test(redacted) ? redactAgain(redacted) : redacted
+  return redacted !== text && touched.test(redacted) ? redactAgain(redacted, steps) : redacted
 }
 const policy = { redact: redactText, kindOf }
 
 /** Of data run together, as in `203.0.113.7::1::`, one part may be found only once another is replaced; and the text may be JSON then. */
-function redactAgain(text: string): string {
+function redactAgain(text: string, steps: Steps): string {
   let redacted = text
   for (let round = 1; round < mostRounds; round++) {
     const json = redactJson(redacted, policy)
-    const again = json ?? takeOutAll(redacted, marksOf(redacted))
-    if (json === null && steps.left < 0) return replacement
+    const again = json ?? takeOutAll(redacted, marksOf(redacted), steps)
+    if (steps.left < 0) return replacement
     if (again === redacted) break
     redacted = again
   }
@@ -86,17 +88,17 @@ const touched = /[^\s"'=]REDACTED|REDACTED["'][^\s,;:&|)\]}]|REDACTED[^\s"',;&]|
 const mostRounds = 8
 
 /** Each class is looked for in the text as it is and in the text with its escapes decoded, and what either shows goes. */
-function takeOutAll(text: string, marks: number): string {
+function takeOutAll(text: string, marks: number, steps: Steps): string {
   let redacted = text
   let view: ReturnType<typeof viewOf> | null | undefined = (marks & mark.escape) === 0 ? null : undefined
   for (const personal of classes) {
-    const spans = isPossible(personal, marks) ? spansIn(personal, redacted) : []
+    const spans = isPossible(personal, marks) ? spansIn(personal, redacted, steps) : []
     // Most often all escapes are within such a span.
     if (view !== null && spans.length > 0 && !hasEscapes(replaceSpans(redacted, spans))) view = null
     if (view !== null) {
       if (!view || (view.source !== redacted && isPossible(personal, view.marks))) view = viewOf(redacted)
       if (isPossible(personal, view.marks))
-        spans.push(...spansInSource(view.passes, spansIn(personal, view.passes.at(-1)!.text)))
+        spans.push(...spansInSource(view.passes, spansIn(personal, view.passes.at(-1)!.text, steps)))
     }
     if (spans.length > 0) redacted = replaceSpans(redacted, united(spans))
   }
