@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from '@jest/globals'
 import { startService } from '../../functions/testing/service.ts'
-import { classes } from '../../shared/redact/redact.ts'
+import { classes, redactText } from '../../shared/redact/redact.ts'
 
 /** All but what is installed or made. Without git, which an uploaded folder does not have. */
 const files = globSync('{*,.ci/*,functions/**,infra/**,queries/**,shared/**}').filter(file =>
@@ -103,6 +103,17 @@ test('every class of personal data is in the reference, with what is out and why
   const rows = [...page.split('\n## ')[0]!.matchAll(/^\| (\w[^|]*?) +\| \S/gm)].map(match => match[1])
   expect(classes.map(({ name }) => name).filter(name => !rows.includes(name))).toEqual([])
   expect(rows.slice(1)).toHaveLength(classes.length)
+})
+
+test('what the reference says stays open does', () => {
+  const [, list = ''] = readFileSync('infra/docs/reference.md', 'utf8').split('### What stays open\n')
+  const points = list.split('\nSome harmless')[0]!.split('\n- **').slice(1)
+  expect(points.length).toBeGreaterThan(6)
+  for (const point of points)
+    for (const [, sample = ''] of point.matchAll(/(?<!`)`([^`]+)`(?!`)/g)) {
+      const rest = point.startsWith('The rest') ? /\w+\W*$/.exec(sample)![0] : sample
+      expect(redactText(sample).slice(-rest.length)).toBe(rest)
+    }
 })
 
 /** Fields by collection, as the map says. */
