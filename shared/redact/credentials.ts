@@ -44,9 +44,9 @@ function inEachCase(quad: string): string[] {
   return forms.reduce((texts, next) => texts.flatMap(text => next.map(character => text + character)), [''])
 }
 
-/** A digit tells a token in another case than its own from words such as `eyjafjallajokull` and `NPM_CONFIG_...`. */
+/** A digit, or more letters than words have, tells a token in another case than its own from `eyjafjallajokull` and `NPM_CONFIG_...`. */
 function isToken(text: string, own: RegExp): boolean {
-  return own.test(text) || /\d/.test(text)
+  return own.test(text) || /\d|[A-Za-z]{20}/.test(text)
 }
 
 /** Standard Base64 has `+` and `/` too; behind a slash that does not go on with the text, a path does. */

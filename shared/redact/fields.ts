@@ -10,7 +10,9 @@ import { closingQuote, literalText, quotedList, quoteMark, withFurther } from '.
 
 /** Two colons only before a blank, as LDIF has it. */
 const assignment = '(?:(?<!:):(?!:(?![: ])|\\/\\/)|=)'
-const name = String.raw`(?:(?<![\w-])|(?<=${escape}))[\w-]{2,100}?(?:\.(?:\d{1,2}|value))?`
+/** Of a record or a list. */
+const member = String.raw`(?:\.(?:\d{1,2}|value))?`
+const name = String.raw`(?:(?<![\w-])|(?<=${escape}))(?:[\w-]{2,100}?|[\w-](?=\[))${member}`
 
 /** The groups of an IPv6 address and the parts of a time are no names. */
 const notOfAddress = '(?<!:[0-9A-Fa-f]{1,4}(?=:))'
@@ -25,7 +27,7 @@ const elements = new RegExp(
 )
 
 /** `[0]`, `[]` and `[name]` behind a name. */
-const brackets = String.raw`((?:\[["']?[\w-]{0,60}["']?\]|:(?:encrypted|hashed|plain|raw)){0,4})`
+const brackets = String.raw`((?:\[["']?[\w-]{0,60}["']?\]|:(?:encrypted|hashed|plain|raw)){0,4})${member}`
 /** PHP prints `["name":"App\User":private]=>`; Erlang has `<<"name">> =>`. */
 const qualifier = String.raw`(?:>>|(?::\\{0,31}"{0,2}[\w\\]{1,80}?\\{0,31}"{0,2})?:(?:private|protected))?`
 

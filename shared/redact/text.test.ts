@@ -590,6 +590,9 @@ const takenOut: Record<string, [string, string][]> = {
     ['userEmail="tom"', 'userEmail="REDACTED"'],
     ['password[]=a&password[0]=b&x', 'password[]=REDACTED&password[0]=REDACTED&x'],
     ['user[password][]=a&password[new]=b', 'user[password][]=REDACTED&password[new]=REDACTED'],
+    ['u[password][]=a&x[1]=7', 'u[password][]=REDACTED&x[1]=7'],
+    ['"p[secret]": "hunter2"', '"p[secret]": "REDACTED"'],
+    ['password[0].value=a, user[token].1=b', 'password[0].value=REDACTED, user[token].1=REDACTED'],
     ['users[0][password]=a password%5B%5D=b', 'users[0][password]=REDACTED password%5B%5D=REDACTED'],
     ["$_POST['password'] = 'a'", "$_POST['password'] = 'REDACTED'"],
     ['pass\u200bword=a, \uff54oken: abc1', 'pass\u200bword=REDACTED, \uff54oken: REDACTED'],
@@ -1119,6 +1122,7 @@ const credentials = [
   ...[
     ['AKIA', 'IOSFODNN7EXAMPLE'],
     ['sk-', 'proj-abc123DEF456ghi789JKL'],
+    ['ghp_', 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJ'],
     ['sk-', 'ant-api03-abc123DEF456ghi789JKL'],
     ['dop_v1_', '0123456789abcdef'.repeat(4)],
     ['dckr_pat_', 'abcdefghijklmnopqrstuvwxy1Z'],
