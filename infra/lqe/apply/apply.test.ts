@@ -548,17 +548,25 @@ describe('apply refuses, naming file, line and column,', () => {
 
   test.each([
     ['edge_logs', 'edge_logs is a table inside the endpoint logs.all'],
+    ['postgres_logs', 'postgres_logs is a table inside the endpoint logs.all', 'postgres.logs'],
     [
       'Edge_log',
       'Table not found: edge_log; did you mean edge_logs? That is a table inside the endpoint logs.all',
     ],
-  ])('a table %s that another endpoint makes for callers, and what to read', async (table, said) => {
-    writeFileSync(join(queries, 'mine.sql'), `SELECT id FROM ${table}`)
-    const id = '92a7c4e8-0d5b-4e16-b3f9-c68d1e7a2f46'
-    writeFileSync(join(queries, 'mine.yaml'), `id: ${id}\ndescription: M.\nparameters: { properties: {} }\n`)
-    const remedy = 'copy edge_logs from the WITH of logs.all.sql, or read FROM `cloudflare.logs.prod`'
-    expect(await refusal()).toBe(`mine.sql:1:16 ${said}, which others do not see: ${remedy}`)
-  })
+  ])(
+    'a table %s that another endpoint makes for callers, and what to read',
+    async (table, said, real = '') => {
+      writeFileSync(join(queries, 'mine.sql'), `SELECT id FROM ${table}`)
+      const id = '92a7c4e8-0d5b-4e16-b3f9-c68d1e7a2f46'
+      writeFileSync(
+        join(queries, 'mine.yaml'),
+        `id: ${id}\ndescription: M.\nparameters: { properties: {} }\n`,
+      )
+      const [made, source] = real ? [table, real] : ['edge_logs', 'cloudflare.logs.prod']
+      const remedy = `copy ${made} from the WITH of logs.all.sql, or read FROM \`${source}\``
+      expect(await refusal()).toBe(`mine.sql:1:16 ${said}, which others do not see: ${remedy}`)
+    },
+  )
 
   test('a table that several endpoints make, for callers or for themselves, and names all of them', async () => {
     for (const [name, id] of [

@@ -59,12 +59,12 @@ function withRemedy(detail: string, others: EndpointSource[]): string {
     ?.toLowerCase()
   if (name === undefined) return detail
   if (others.some(({ endpoint }) => endpoint.name === name)) return `${name} ${endpointAsTable(name)}`
-  if (detail.includes(';')) return detail
   const inside = Map.groupBy(others.flatMap(tablesInside), ({ key }) => key)
-  const near = inside.has(name) ? name : nearestName(name, inside.keys())
-  const remedy = near !== null && insideText(inside.get(near)!)
-  if (near === name) return `${near} is ${remedy}`
-  if (near !== null) return `Table not found: ${name}; did you mean ${near}? That is ${remedy}`
+  if (inside.has(name)) return `${name} is ${insideText(inside.get(name)!)}`
+  if (detail.includes(';')) return detail
+  const near = nearestName(name, inside.keys())
+  if (near !== null)
+    return `Table not found: ${name}; did you mean ${near}? That is ${insideText(inside.get(near)!)}`
   return /^Table not found: [^;]*$/.test(detail)
     ? `${detail}; npm run lqe -- table add <file> makes a table of logs`
     : detail
