@@ -560,3 +560,39 @@ test('what is not there is named in an error as redaction leaves it, also by the
   expect(errors.slice(0, 3)).toEqual(errors.slice(0, 3).map(() => expect.stringContaining('REDACTED')))
   expect(errors.join()).not.toContain(named)
 })
+
+test('nothing is hidden in what definitions say: descriptions, choices, tables and columns', async () => {
+  const hidden = 'a\u202eb\u{e0041}'
+  const queries = mkdtempSync(join(tmpdir(), 'queries-'))
+  const p = { type: 'string', description: hidden, enum: [hidden] }
+  const definition = {
+    id: '00000000-0000-4000-8000-000000000001',
+    description: hidden,
+    parameters: { properties: { p } },
+    cache: { seconds: 0 },
+    sandbox: true,
+  }
+  writeFileSync(join(queries, 'hiding.yaml'), JSON.stringify(definition))
+  const column = '`c\u202e`'
+  writeFileSync(
+    join(queries, 'hiding.sql'),
+    `WITH seen AS (SELECT @p AS ${column}) SELECT ${column} FROM seen`,
+  )
+  const hiding = await startService({ tables: {}, queries })
+  const other = new Client({ name: 'test', version: '1' })
+  const requestInit = { headers: { 'X-API-KEY': hiding.key } }
+  await other.connect(new StreamableHTTPClientTransport(new URL(`${hiding.url}/mcp`), { requestInit }))
+  try {
+    const said = [
+      await other.listTools(),
+      await other.listResources(),
+      await other.readResource({ uri: 'lqe://hiding/seen' }),
+    ]
+    for (const each of said) expect(JSON.stringify(each)).not.toMatch(/[\u202e\u{e0041}]/u)
+    expect(JSON.stringify(said)).toMatch(/a\\+u\{202e\}b\\+u\{e0041\}.*c\\+u\{202e\}/)
+  } finally {
+    await other.close()
+    await hiding.stop()
+    rmSync(queries, { recursive: true })
+  }
+})
