@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../shared/errors.ts'
 import { withoutKeys } from '../../shared/keys/key-text.ts'
-import { redactText } from '../../shared/redact/redact.ts'
+import { redactSent } from '../../shared/redact/redact.ts'
 
 export interface ProblemDocument {
   type: string
@@ -33,7 +33,7 @@ export function problemDocument(error: unknown, { path, requestId = '' }: Proble
     title: errorCodes[code].title,
     status,
     detail: message,
-    instance: redactText(path),
+    instance: redactSent(path),
     code,
     requestId,
     errors: problems,

@@ -3,7 +3,7 @@ import { ProtocolError } from '@modelcontextprotocol/server'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { describeError } from '../../shared/log.ts'
-import { redactText } from '../../shared/redact/redact.ts'
+import { redactSent } from '../../shared/redact/redact.ts'
 import { allVisible, beginning, visible } from '../../shared/visible-text.ts'
 import type { Call } from '../http/call.ts'
 
@@ -15,7 +15,7 @@ export interface McpCall {
 
 /** What a caller sent, in an error: redacted, as it may be a row's value. */
 export function echo(sent: string): string {
-  return shortened(redactText(sent))
+  return shortened(redactSent(sent))
 }
 
 /** Long enough to know it again, and no way to fill a context. */

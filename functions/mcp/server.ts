@@ -65,7 +65,7 @@ function inWords(reply: string): string {
   const code = issues.length > 0 ? invalidParams('').code : error.code
   return JSON.stringify({
     ...rest,
-    error: allVisible({ ...error, code, message: briefly(redactText(message || error.message)) }),
+    error: allVisible({ ...error, code, message: redactText(briefly(message || error.message)) }),
   })
 }
 

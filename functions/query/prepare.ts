@@ -6,7 +6,7 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { type Page, pageFor, readCursor } from '../../shared/pages/page.ts'
-import { redactText } from '../../shared/redact/redact.ts'
+import { redactSent } from '../../shared/redact/redact.ts'
 import type { Services } from '../../shared/services.ts'
 import { compose, type Composed } from './statement.ts'
 
@@ -83,7 +83,7 @@ async function read(
   const cursor = await readCursor(cursors, endpoint, query)
   const moment = cursor?.now ?? present
   const now = presentFor(endpoint, moment)
-  const parameters = readParameters(endpoint, query, caller.pins, now, redacted ? redactText : undefined)
+  const parameters = readParameters(endpoint, query, caller.pins, now, redacted ? redactSent : undefined)
   const composed = await compose(columnsOf, endpoint, caller, parameters, callerSql, { redacted, isImposed })
   const page = pageFor(cursors, endpoint, parameters, { cursor, now, sql: callerSql })
   return { parameters, composed, page, moment }

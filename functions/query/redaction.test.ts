@@ -223,6 +223,13 @@ describe('what a call sends comes back redacted', () => {
       }
   })
 
+  test('whole where a name or a path is longer than any, so that it costs nothing', async () => {
+    const long = 'x'.repeat(501)
+    expect((await all(`/${long}`, {})).text).toContain('"instance":"REDACTED"')
+    expect((await all(`${fresh('open')}&${long}=1`)).text).toContain('"ignored":["REDACTED"]')
+    expect((await all(`${fresh('open')}&${long}=1`, {})).text).toContain(`"ignored":["${'x'.repeat(64)}"]`)
+  })
+
   test('in names in its SQL that are not there', async () => {
     for (const name of sensitive)
       for (const sql of [

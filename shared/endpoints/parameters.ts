@@ -43,7 +43,7 @@ const defaultMaxLength = 1000
  * @param query the raw query string, without `?`
  * @param pins parameters that the caller's key fixes: name -> decoded text
  * @param now what relative times count from; see `presentFor`
- * @param redact what becomes of names that come back: they may hold what values may
+ * @param redact what becomes of the first names, which come back: they may hold what values may
  * @throws ApiError `invalid_parameter` naming every parameter that is missing, repeated or malformed;
  *   `pinned_parameter` for another value than the key's, or a pin that the endpoint cannot apply; `internal` for a default
  *   that does not fit its own parameter
@@ -81,7 +81,10 @@ export function readParameters(
     sent: chosen.filter(name => ownValue(pins, name) === undefined),
     resolved,
     undeclared,
-    ignored: undeclared.filter(name => /^[A-Za-z0-9_.-]+$/.test(name)).slice(0, 10),
+    ignored: undeclared
+      .slice(0, maxNames)
+      .filter(name => /^[A-Za-z0-9_.-]+$/.test(name))
+      .slice(0, 10),
     misspelt: misspeltIn(
       undeclared,
       Object.keys(endpoint.parameters).filter(name => !sent.get(name)),
@@ -162,7 +165,8 @@ function declaredOnly(endpoint: Endpoint, pairs: readonly Pair[], redact: (name:
   const problems: Problem[] = []
   for (const { name, value } of pairs) {
     if (isCommon(endpoint, name)) continue
-    if (!Object.hasOwn(endpoint.parameters, name)) undeclared.add(shownName(redact(name)))
+    if (!Object.hasOwn(endpoint.parameters, name))
+      undeclared.add(shownName(undeclared.size < maxNames ? redact(name) : name))
     else if (sent.has(name)) problems.push({ parameter: name, detail: repeated })
     else if (value === null) problems.push({ parameter: name, detail: undecodable })
     sent.set(name, value ?? '')

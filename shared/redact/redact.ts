@@ -71,6 +71,12 @@ export function redactText(text: string): string {
 }
 const policy = { redact: redactText, kindOf }
 
+/** A name or a path that a caller sent. One longer than any goes whole: it may cost nothing else, and needs no key. */
+export function redactSent(name: string): string {
+  return name.length > longestName ? replacement : redactText(name)
+}
+const longestName = 500
+
 /** Of data run together, as in `203.0.113.7::1::`, one part may be found only once another is replaced; and the text may be JSON then. */
 function redactAgain(text: string, steps: Steps): string {
   let redacted = text
