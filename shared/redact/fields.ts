@@ -323,7 +323,7 @@ function recordAt(text: string, from: number, { name: own, kind, after, sign, st
     } else if (opening.test(character)) depth++
     else if (closing.test(character)) depth--
     at = Math.max(end, at + 1)
-  } while (--steps.left >= 0 && depth > 0 && at < text.length)
+  } while (steps.take() && depth > 0 && at < text.length)
   return holds ? [from, Math.min(at, text.length), sign === ':' ? (after ?? '') : ''] : null
 }
 

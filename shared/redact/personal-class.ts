@@ -11,12 +11,15 @@ export type Span = readonly [start: number, end: number, quotes?: string]
  * How many words and signs of records may yet be read in a text. Each name may begin one that ends far behind it, or nowhere, and
  * another class or round shows them anew. Ordinary texts take up to one for two characters.
  */
-export interface Steps {
+export class Steps {
   left: number
-}
+  constructor(text: string) {
+    this.left = 4 * text.length + 256
+  }
 
-export function stepsFor(text: string): Steps {
-  return { left: 4 * text.length + 256 }
+  take(): boolean {
+    return --this.left >= 0
+  }
 }
 
 export interface PersonalClass {

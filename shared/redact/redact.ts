@@ -16,8 +16,7 @@ import {
   replaceSpans,
   spansIn,
   spansInSource,
-  type Steps,
-  stepsFor,
+  Steps,
   united,
 } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
@@ -64,7 +63,7 @@ export function redactText(text: string): string {
   if (marks === 0) return text
   const json = redactJson(text, policy)
   if (json !== null) return json
-  const steps = stepsFor(text)
+  const steps = new Steps(text)
   const redacted = takeOutAll(text, marks, steps)
   if (steps.left < 0) return replacement
   return redacted !== text && touched.test(redacted) ? redactAgain(redacted, steps) : redacted
