@@ -99,6 +99,18 @@ test('versions that a definition has ended stay so under another name, and when 
   await store.close()
 })
 
+test('a version that is remembered is ended as soon as the definition that ends it is known', async () => {
+  const store = openSqlite({ file: ':memory:' })
+  const [first, last] = [endpoint(1), endpoint(2, { endEarlierVersions: true })]
+  const endpoints = openEndpoints(store, { rememberMs: 60_000, maxResultBytes: 1 })
+  await apply(store, first, 1)
+  expect(await endpoints.version(endpoint(2), first.version)).toMatchObject({ sql: first.sql })
+  await apply(store, last, 2, first)
+  expect(await endpoints.version(endpoint(2), first.version)).toMatchObject({ sql: first.sql })
+  expect(await endpoints.version(last, first.version)).toBeNull()
+  await store.close()
+})
+
 test('at most 200 versions of an endpoint are kept, the one in force among them', async () => {
   const store = openSqlite({ file: ':memory:' })
   const applied = Array.from({ length: 205 }, (_, n) => ({ before: null, after: endpoint(n) }))
