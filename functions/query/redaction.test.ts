@@ -34,13 +34,13 @@ function definePaged(): void {
     join(folder, 'paged.sql'),
     `WITH made AS (SELECT TIMESTAMP_SECONDS(n) AS time, CAST(n AS STRING) AS id FROM UNNEST(GENERATE_ARRAY(1, 9)) AS n)
     SELECT time, id FROM made
-    WHERE @long_name IS NOT NULL ORDER BY time DESC LIMIT 3`,
+    WHERE @a_rather_long_name IS NOT NULL ORDER BY time DESC LIMIT 3`,
   )
   writeFileSync(
     join(folder, 'paged.yaml'),
     `id: 00000000-0000-4000-8000-000000000006
 description: d
-parameters: {properties: {long_name: {type: string, default: x}}}
+parameters: {properties: {a_rather_long_name: {type: string, default: x}}}
 page: {by: [time, id], order: descending}
 cache: {seconds: 0}
 `,
@@ -209,8 +209,8 @@ describe('what a call sends comes back redacted', () => {
   })
 
   test('in names that are near a declared one', async () => {
-    const { text } = await all('/api/endpoints/query/paged?long_name%40a.io=1&long_nam=2')
-    expect(text).toContain('"didYouMean":{"long_nam":"long_name"}')
+    const { text } = await all('/api/endpoints/query/paged?a_rather_long_name%40a.io=1&a_rather_long_nam=2')
+    expect(text).toContain('"didYouMean":{"a_rather_long_nam":"a_rather_long_name"}')
     expect(text).not.toContain('@a.io')
   })
 
@@ -256,12 +256,15 @@ describe('what a call sends comes back redacted', () => {
   )
 
   test('in the link to the next page, which is left out then', async () => {
-    const page = (nonce: string) => `/api/endpoints/query/paged?long_name=${encodeURIComponent(nonce)}`
+    const page = (nonce: string) =>
+      `/api/endpoints/query/paged?a_rather_long_name=${encodeURIComponent(nonce)}`
     expect((await all(page('x'))).text).toContain('rel=\\"next\\"')
     const { text } = await all(page('tom@example.com'))
     expect(text).toContain('"next":"')
     expect(text).not.toMatch(/rel=|tom/)
-    expect((await all(page('tom@example.com'), {})).text).toContain('long_name=tom%40example.com&cursor=')
+    expect((await all(page('tom@example.com'), {})).text).toContain(
+      'a_rather_long_name=tom%40example.com&cursor=',
+    )
   })
 })
 
