@@ -385,6 +385,11 @@ export function isKind(kind: string): boolean {
   return Object.hasOwn(kinds, kind) || kind.startsWith('ARRAY<')
 }
 
+/** Whether a parameter is a bare word, which has no value. */
+export function isBareWord(kind: string | undefined): boolean {
+  return kind === 'PART' || kind === 'MODE'
+}
+
 /** The parameter of the argument at a place: the last one repeats itself. */
 export function parameterAt(parameters: Parameter[], at: number): Parameter {
   return parameters[Math.min(at, parameters.length - 1)]!

@@ -29,9 +29,11 @@ export function unify(
   return type
 }
 
-/** Notes that an expression is coerced to a type, where it has another. */
+/** Notes that an expression is coerced to a type, where it has another, or other names of fields. */
 export function coerced(context: Context, node: Expression, value: Value, type: Type): void {
-  if (isUnknown(type) || (value.type && sameType(value.type, type))) return
+  if (isUnknown(type) || value.type === type) return
+  const isScalar = type.kind !== 'ARRAY' && type.kind !== 'STRUCT'
+  if (isScalar && value.type && sameType(value.type, type)) return
   context.found.coercions.set(node, type)
 }
 

@@ -4,7 +4,7 @@ import type * as ast from '../tree.ts'
 import type { ScalarName } from '../types.ts'
 import { call } from './calls.ts'
 import { castable, hasFormat } from './casts.ts'
-import { condition, noSignature, unify } from './coercion.ts'
+import { coerced, condition, noSignature, unify } from './coercion.ts'
 import { arrayLiteral, interval, literal, struct, structLiteral } from './literals.ts'
 import { binary, comparison, isNull, nullOperand, unary } from './operators.ts'
 import type { Context, Rows, Scope } from './resolution.ts'
@@ -175,16 +175,17 @@ function like(context: Context, node: ast.Like, scope: Scope): Value {
   const sides = [node.left, node.right].map(side => context.value(side, scope))
   const none = [node.left, node.right].find(isNull)
   if (none) return nullOperand(context, none, 'LIKE')
-  likeSides(context, node, 'operator LIKE', sides)
+  likeSides(context, node, [node.left, node.right], sides)
   if (node.right.kind === 'Literal' && /(?<!\\)(?:\\\\)*\\$/.test(node.right.value))
     context.fault(node.right, 'A LIKE pattern ends with a backslash')
   return valueOf('BOOL')
 }
 
 /** Two texts, or both of bytes. */
-function likeSides(context: Context, node: ast.Expression, what: string, sides: Value[]): void {
-  const fits = (['STRING', 'BYTES'] as const).some(kind => sides.every(side => coerces(side, { kind })))
-  if (!fits) noSignature(context, node, what, sides)
+function likeSides(context: Context, node: ast.Like, nodes: ast.Expression[], sides: Value[]): void {
+  const kind = (['STRING', 'BYTES'] as const).find(kind => sides.every(side => coerces(side, { kind })))
+  if (!kind) noSignature(context, node, 'operator LIKE', sides)
+  else for (const [at, side] of sides.entries()) coerced(context, nodes[at]!, side, { kind })
 }
 
 function likeAny(context: Context, node: ast.LikeAny, scope: Scope): Value {
@@ -199,6 +200,8 @@ function likeAny(context: Context, node: ast.LikeAny, scope: Scope): Value {
   for (const pattern of patterns)
     if (![operand, pattern].every(side => coerces(side, { kind: 'STRING' })))
       noSignature(context, node, `operator LIKE ${quantifier}`, [operand, pattern])
+  const nodes = [node.operand, ...(among.kind === 'InList' ? among.items : [])]
+  for (const each of nodes) coerced(context, each, context.value(each, scope), { kind: 'STRING' })
   return valueOf('BOOL')
 }
 
@@ -214,10 +217,13 @@ function inOperator(context: Context, node: ast.In, scope: Scope): Value {
     const array = context.value(among.array, scope)
     const item: Value = { ...array, type: elementOf(array.type), empty: false }
     const type = item.type && commonType([operand, item])
-    const isList = among.array.kind === 'ArrayLiteral' && !among.array.type && among.array.items.length > 0
-    const isWrong = type === undefined || item.type === null || (type?.kind !== 'JSON' && !comparable(type))
+    const isList = isListed(among)
+    const isFit = type?.kind === 'JSON' ? !isList : comparable(type ?? null)
+    const isWrong = type === undefined || item.type === null || !isFit
     if (isWrong && isList) noSignature(context, node, 'operator IN', [operand, item])
     else if (isWrong) noSignature(context, node, 'operator IN UNNEST', [operand, array])
+    else if (type) coerced(context, node.operand, operand, type)
+    if (isList && !isWrong) listed(context, [node.operand, ...among.array.items], scope)
   } else {
     const { columns, open } = context.query(among.query, scope, scope.ctes)
     const [column] = columns
@@ -226,6 +232,20 @@ function inOperator(context: Context, node: ast.In, scope: Scope): Value {
     else if (column) unify(context, node, 'operator IN', [operand, { type: column.type }], [node.operand])
   }
   return valueOf('BOOL')
+}
+
+/** Whether an array is written out, which makes it a list. */
+export function isListed(among: ast.In['among']): among is Listed {
+  const array = among.kind === 'InUnnest' ? among.array : null
+  return array?.kind === 'ArrayLiteral' && !array.type && array.items.length > 0
+}
+
+type Listed = ast.In['among'] & { array: ast.ArrayLiteral }
+
+function listed(context: Context, nodes: ast.Expression[], scope: Scope): void {
+  const values = nodes.map(node => context.value(node, scope))
+  const type = commonType(values)
+  if (type) for (const [at, node] of nodes.entries()) coerced(context, node, values[at]!, type)
 }
 
 function caseExpression(context: Context, node: ast.Expression & { kind: 'Case' }, scope: Scope): Value {
@@ -251,8 +271,7 @@ function caseExpression(context: Context, node: ast.Expression & { kind: 'Case' 
 function cast(context: Context, node: ast.Cast, scope: Scope): Value {
   const value = context.value(node.operand, scope)
   for (const word of [node.format, node.zone])
-    if (word && !coerces(context.value(word, scope), { kind: 'STRING' }))
-      context.fault(word, 'FORMAT and AT TIME ZONE take a STRING')
+    if (word && !asText(context, word, scope)) context.fault(word, 'FORMAT and AT TIME ZONE take a STRING')
   const pair = `${value.type?.kind ?? 'STRING'}>${node.type.kind}`
   if (node.format && !isUnknown(value.type) && !hasFormat(pair))
     context.fault(
@@ -266,17 +285,22 @@ function cast(context: Context, node: ast.Cast, scope: Scope): Value {
   return { type: node.type }
 }
 
+function asText(context: Context, node: ast.Expression, scope: Scope): boolean {
+  const value = context.value(node, scope)
+  coerced(context, node, value, { kind: 'STRING' })
+  return coerces(value, { kind: 'STRING' })
+}
+
 const wholes = ['DATE', 'DATETIME', 'TIME']
 const timeParts = ['HOUR', 'MINUTE', 'SECOND', 'MILLISECOND', 'MICROSECOND']
 const intervalParts = ['YEAR', 'MONTH', 'DAY', ...timeParts]
 
 function extract(context: Context, node: ast.Extract, scope: Scope): Value {
   const { type } = context.value(node.operand, scope)
-  const zone = node.zone && context.value(node.zone, scope)
-  const { part } = node
+  const { part, zone } = node
   const isWhole = wholes.includes(part)
-  if (zone && (!coerces(zone, { kind: 'STRING' }) || !mayBe(type, 'TIMESTAMP', 'INTERVAL')))
-    context.fault(node.zone!, 'AT TIME ZONE takes a STRING, and is for a TIMESTAMP')
+  if (zone && (!asText(context, zone, scope) || !mayBe(type, 'TIMESTAMP', 'INTERVAL')))
+    context.fault(zone, 'AT TIME ZONE takes a STRING, and is for a TIMESTAMP')
   if (isUnknown(type)) return valueOf(isWhole ? (part as ScalarName) : 'INT64')
   if (type?.kind === 'INTERVAL') {
     if (!intervalParts.includes(part) || zone)

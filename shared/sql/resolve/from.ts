@@ -5,14 +5,13 @@ import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
 import { refuseOverRows } from './calls.ts'
 import { condition, unify } from './coercion.ts'
-import { type Column, type Context, newScope, type Rows, type Scope } from './resolution.ts'
+import { type Column, type Context, newScope, type Rows, type Scope, type Source } from './resolution.ts'
 import {
   columnsNamed,
   columnsOfAll,
   elementVariable,
   hasRoom,
   referenceHere,
-  type Source,
   tooManyColumns,
   unknownColumn,
   variableNamed,
@@ -30,6 +29,12 @@ interface ArrayReference {
 
 /** Resolves FROM. `scope` is the scope around it, without any range variable of this FROM. */
 export function from(context: Context, node: ast.From, scope: Scope): Source {
+  const source = sourceOf(context, node, scope)
+  context.found.sources.set(node, source)
+  return source
+}
+
+function sourceOf(context: Context, node: ast.From, scope: Scope): Source {
   switch (node.kind) {
     case 'Join':
       return join(context, node, scope)
@@ -118,6 +123,7 @@ function turned(context: Context, node: ast.Pivot | ast.Unpivot, scope: Scope): 
   const bare = newScope(scope.ctes, scope.outer)
   const rows = of.kind === 'TableReference' ? tableRows(context, of, bare) : derivedRows(context, of, bare)
   const input = one(context, of, rows)
+  context.found.sources.set(of, input)
   const inside = withSource(bare, input)
   return one(
     context,
@@ -154,6 +160,7 @@ function join(context: Context, node: ast.Join, scope: Scope): Source {
   const array = arrayReference(node.right, leftScope)
   const seesLeft = array !== null && !standsAlone(context, node, array, leftScope)
   const right = seesLeft ? elements(context, array, leftScope) : from(context, node.right, scope)
+  context.found.sources.set(node.right, right)
   const both: Source = {
     variables: [...left.variables, ...right.variables],
     merged: [...left.merged, ...right.merged],

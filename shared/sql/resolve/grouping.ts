@@ -62,7 +62,7 @@ function isPath({ kind }: AnyNode): boolean {
  * A function that numbers expressions, once each: equal are those that differ in parentheses around them, in backticks and in
  * the case of names only.
  */
-function numbering(): (node: AnyNode) => number {
+export function numbering(): (node: AnyNode) => number {
   const byNode = new Map<AnyNode, number>()
   const byText = new Map<string, number>()
   return function numberOf(node): number {

@@ -31,6 +31,7 @@ export function interval(context: Context, node: ast.IntervalLiteral, scope: Sco
     return context.fault(value, `INTERVAL ... ${part} TO ${to} needs a literal string`)
   if (!isText && !coerces(given, { kind: 'INT64' }))
     return noSignature(context, node, `INTERVAL ${part}`, [given])
+  if (!isText) coerced(context, value, given, { kind: 'INT64' })
   return valueOf('INTERVAL')
 }
 

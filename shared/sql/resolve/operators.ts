@@ -9,6 +9,7 @@ import {
   coerces,
   commonType,
   comparable,
+  firm,
   isUnknown,
   mayBe,
   numberKinds,
@@ -38,8 +39,9 @@ export function binary(context: Context, node: Binary, scope: Scope): Value {
     return context.fault(node.right, `A TIMESTAMP does not move by ${months[0]}`)
   const result = resultOf(operator, ...values)
   if (!result) return noSignature(context, node, `operator ${operator}`, values)
-  const common = /^([-+*/]|[<>!=]+)$/.test(operator) ? commonType(values) : null
-  if (common) for (const [at, side] of nodes.entries()) coerced(context, side, values[at]!, common)
+  const common = /^([-+*/]|[<>!=]+)$/.test(operator) ? commonType(values) : undefined
+  if (common !== undefined)
+    for (const [at, side] of nodes.entries()) coerced(context, side, values[at]!, firm(common))
   return result
 }
 

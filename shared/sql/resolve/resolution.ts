@@ -38,10 +38,16 @@ export interface Resolution {
   coercions: ReadonlyMap<ast.Expression, Type>
   paths: ReadonlyMap<ast.Path, Reference>
   stars: ReadonlyMap<ast.SelectStar, Shown[]>
+  /** Of each SELECT its columns, of which AS STRUCT makes one. */
+  lists: ReadonlyMap<ast.Select, readonly Column[]>
+  /** What each item of FROM brings into sight. */
+  sources: ReadonlyMap<ast.From, Source>
   /** For each name in FROM what it is. */
   tables: ReadonlyMap<ast.TableReference, 'common' | 'real' | 'array'>
   /** The signatures of calls, as `functions.ts` has them. */
   calls: ReadonlyMap<ast.Call, Signature>
+  /** The windows of calls, with what they take from named ones. */
+  windows: ReadonlyMap<ast.Call, WholeWindow>
 }
 
 /** What a query or a table gives. */
@@ -66,7 +72,8 @@ type Origin =
   | { kind: 'item'; item: ast.SelectColumn }
   /** One that is passed on, or those that USING or a set operation merges. */
   | { kind: 'columns'; columns: readonly Column[] }
-  | { kind: 'field'; of: Column }
+  /** `at` counts from 0; it is not known for a field that only the engine knows. */
+  | { kind: 'field'; of: Column; at: number | null }
   /** An element of an array, or its offset. */
   | { kind: 'array'; array: ast.Expression }
   | { kind: 'offset'; array: ast.Expression }
@@ -101,14 +108,21 @@ export interface Shown {
   column: Column | null
 }
 
+/** FROM, or a part of it. */
+export interface Source {
+  variables: RangeVariable[]
+  /** Columns that USING merged. */
+  merged: Column[]
+}
+
+/** A window with all that it takes from others. */
+export type WholeWindow = ast.Window & { base: null }
+
 /** Common tables in sight, by lower-case name. */
 export type Ctes = ReadonlyMap<string, Rows>
 
 /** The names that an expression can use where it stands. */
-export interface Scope {
-  variables: RangeVariable[]
-  /** Columns that USING merged. */
-  merged: Column[]
+export interface Scope extends Source {
   /** The query around this one, for correlated names. */
   outer: Scope | null
   /** Has the names of a WITH expression, so `outer` is the query that it stands in. */
@@ -121,7 +135,7 @@ export interface Scope {
   /** What SELECT DISTINCT leaves in sight, where not all is. */
   visible?: Place[] | undefined
   /** Those of the WINDOW clause by lower-case name. */
-  windows: ReadonlyMap<string, ast.Window & { base: null }>
+  windows: ReadonlyMap<string, WholeWindow>
   /** Set once an aggregate function is met that is not a window function. */
   aggregation: { found: boolean }
 }

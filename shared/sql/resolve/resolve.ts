@@ -18,13 +18,16 @@ export function resolve(sql: string, tree: Query, catalog: Catalog): Resolution 
     coercions: new Map(),
     paths: new Map(),
     stars: new Map(),
+    lists: new Map(),
+    sources: new Map(),
     tables: new Map(),
     calls: new Map(),
+    windows: new Map(),
   }
   const context: Context = {
     ...catalog,
     found,
-    room: 100_000,
+    room: 200_000,
     fault(node, message) {
       const text = () => (typeof message === 'string' ? message : message())
       found.problem ??= new SqlError(text(), placeOf(sql, node.at))

@@ -2,12 +2,9 @@
 import { sameName } from '../columns.ts'
 import { nameKey } from '../relations.ts'
 import type { Identifier, Path } from '../tree.ts'
-import type { Column, Context, Place, RangeVariable, Reference, Rows, Scope } from './resolution.ts'
+import type { Column, Context, Place, RangeVariable, Reference, Rows, Scope, Source } from './resolution.ts'
 import { anything, isUnknown, type Type, type Value, valueOf, recordOf } from './types.ts'
 import { ambiguous, fieldsOfArray, noField, unknownName, withNames } from './unknown-names.ts'
-
-/** FROM, or a part of it. */
-export type Source = Pick<Scope, 'variables' | 'merged'>
 
 /** Takes room for columns that are passed on; `false` where there is none. */
 export function hasRoom(context: Context, columns: number): boolean {
@@ -33,7 +30,7 @@ export function elementVariable(element: Column, node: RangeVariable['node']): R
 }
 
 export function fieldColumns(of: Column, fields: { name: string | null; type: Type }[]): Column[] {
-  return fields.map(({ name, type }) => ({ name, type, from: { kind: 'field', of } }))
+  return fields.map(({ name, type }, at) => ({ name, type, from: { kind: 'field', of, at } }))
 }
 
 /** The columns or fields of a name, by its key, as a query may name thousands. */
@@ -181,7 +178,7 @@ export function unknownColumn(
 ): Column {
   const { node = null, element = null } = variable ?? {}
   const isTable = node?.kind === 'TableReference' && context.found.tables.get(node) === 'real'
-  if (element) return { name, type: anything, from: { kind: 'field', of: element } }
+  if (element) return { name, type: anything, from: { kind: 'field', of: element, at: null } }
   if (isTable) return { name, type: anything, from: { kind: 'table', table: node } }
   return { name, type: anything, from: { kind: 'columns', columns: [] } }
 }

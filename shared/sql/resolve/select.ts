@@ -46,6 +46,7 @@ export function select(
     if (item.kind === 'SelectColumn') list.columns.push(selected(context, item, scope))
     else starColumns(context, item, scope, list)
   if (node.distinct) for (const column of list.columns) checkKey(context, node, 'SELECT DISTINCT', column)
+  context.found.lists.set(node, list.columns)
   const aliases = aliasesOf(node, list.columns)
   const aliased: Scope = { ...scope, aliases }
   if (!node.from) refuseWithoutRows(context, node, scope)

@@ -2,6 +2,7 @@
 import { keysOfPivot, keysOfUnpivot, nameOfPivoted } from '../columns.ts'
 import type * as ast from '../tree.ts'
 import { isAggregate } from './calls.ts'
+import { coerced } from './coercion.ts'
 import {
   type Column,
   type Context,
@@ -67,6 +68,7 @@ function checkValue(context: Context, value: ast.SelectColumn, type: Type | null
       value,
       `PIVOT IN list item must be type ${typeName(type)} to match the PIVOT FOR expression; found ${typeName(constant.type)}`,
     )
+  else if (type) coerced(context, expression, constant, type)
 }
 
 function pivoted(

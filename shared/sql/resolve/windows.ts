@@ -2,10 +2,8 @@
 import { nameKey } from '../relations.ts'
 import type { Identifier, NamedWindow, Window } from '../tree.ts'
 import { key } from './coercion.ts'
-import type { Context, Faults, Scope } from './resolution.ts'
-
-/** A window with all that it takes from others. */
-type WholeWindow = Window & { base: null }
+import type { Context, Faults, Scope, WholeWindow } from './resolution.ts'
+import { mayBe, numberKinds } from './types.ts'
 
 /** The windows of a WINDOW clause by lower-case name. */
 export function namedWindows(context: Faults, named: NamedWindow[]): Scope['windows'] {
@@ -60,6 +58,12 @@ export function resolveWindow(
       start,
       `A frame that starts after the current row needs its end: write ${unit} BETWEEN 1 FOLLOWING AND 3 FOLLOWING`,
     )
-  if (unit === 'RANGE' && (start.count ?? end?.count) && orderBy.length > 1)
-    context.fault(orderBy[1]!, 'RANGE with a distance takes one key in ORDER BY')
+  const [item, another] = orderBy
+  if (unit !== 'RANGE' || !(start.count ?? end?.count) || !item) return
+  if (another) context.fault(another, 'RANGE with a distance takes one key in ORDER BY')
+  if (!mayBe(context.value(item.expression, scope).type, ...numberKinds))
+    context.fault(
+      item,
+      'RANGE with a distance is ordered by a number: of a time, write UNIX_SECONDS(x), and the distance in seconds',
+    )
 }

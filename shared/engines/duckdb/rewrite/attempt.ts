@@ -5,19 +5,20 @@
  */
 import type { Expression } from '../../../sql/tree.ts'
 import { once } from './repeats.ts'
-import { type Context, type Scope, structSql, type Typed, typed } from './context.ts'
+import type { SqlType } from '../../../sql/types.ts'
+import { type Context, type Scope, structSql, type Typed } from './context.ts'
+import { asCoerced } from './coercion.ts'
 
 /** The name of the row of what is computed before, as no column is called. */
 const liftedRow = '"values before a call"'
 
-/** An expression whose errors are NULL. */
-export function attempt(scope: Scope, expression: (scope: Scope) => Typed): Typed {
+/** An expression of a type, whose errors are NULL. */
+export function attempt(scope: Scope, type: SqlType | null, expression: (scope: Scope) => string): string {
   const lifted = scope.lifted ?? []
-  const { sql, type } = expression({ ...scope, lifted })
-  const tried = inRange(typed(`TRY(${sql})`, type))
+  const tried = inRange(`TRY(${expression({ ...scope, lifted })})`, type)
   if (scope.lifted || lifted.length === 0) return tried
   const row = structSql(lifted.map((value, at) => ({ name: `v${at}`, sql: value })))
-  return typed(`(list_transform([${row}], lambda ${liftedRow}: ${tried.sql})[1])`, type)
+  return `(list_transform([${row}], lambda ${liftedRow}: ${tried})[1])`
 }
 
 /** What is computed before a TRY, where the expression stands in one. */
@@ -28,7 +29,8 @@ export function lift({ lifted }: Scope, value: Typed): Typed {
 /** An argument of a call or cast. The count of an INTERVAL belongs to the function that adds it. */
 export function argument(context: Context, node: Expression, scope: Scope): Typed {
   if (!scope.lifted || node.kind === 'IntervalLiteral') return context.expression(node, scope)
-  return beforeCall(scope, context.expression(node, { ...scope, lifted: undefined }))
+  const value = context.bare(node, { ...scope, lifted: undefined })
+  return asCoerced(context, node, beforeCall(scope, value))
 }
 
 /** The value of an argument, computed before the call, unless it is written out. */
@@ -59,11 +61,7 @@ const ranges: Partial<Record<string, string>> = {
   TIMESTAMP: `TIMESTAMPTZ '0001-01-01 00:00:00+00' AND TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'`,
 }
 
-function inRange(value: Typed): Typed {
-  const range = ranges[value.type?.kind ?? '']
-  if (!range) return value
-  return typed(
-    once([value.sql], sql => `(CASE WHEN ${sql} BETWEEN ${range} THEN ${sql} END)`),
-    value.type,
-  )
+function inRange(sql: string, type: SqlType | null): string {
+  const range = ranges[type?.kind ?? '']
+  return range ? once([sql], sql => `(CASE WHEN ${sql} BETWEEN ${range} THEN ${sql} END)`) : sql
 }

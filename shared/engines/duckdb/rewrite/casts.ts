@@ -1,15 +1,11 @@
-/**
- * CAST, after https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_functions.
- * A pair of types that is not here cannot be cast.
- */
+/** CAST, after https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_functions. */
 import type { Cast, Expression } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
-import { sameType, typeName } from '../../../sql/resolve/types.ts'
+import { sameType } from '../../../sql/resolve/types.ts'
 import { quickShapes } from '../udfs/date-casts.ts'
 import { castText, duckType, quoteText } from '../syntax.ts'
 import { argument, attempt } from './attempt.ts'
 import { once, repeated } from './repeats.ts'
-import { coerce } from './coercion.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { datetimeText, onEpochDay, toDatetime, toTimestamp } from './dates-and-times.ts'
 
@@ -115,26 +111,22 @@ export function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): str
   return `rtrim(rtrim(CAST(CAST(${sql} AS ${duckType({ kind })}) AS VARCHAR), '0'), '.')`
 }
 
-/** CAST and SAFE_CAST, which gives NULL for most failures. Throws SqlError for a pair of types that has no cast. */
-export function cast(context: Context, node: Cast, scope: Scope): Typed {
-  if (!node.safe) return castIn(context, node, scope)
-  const { kind } = node.type
-  if (kind === 'BIGNUMERIC' && !node.format) {
-    if ('size' in node.type && node.type.size)
+/** CAST and SAFE_CAST, which gives NULL for most failures. */
+export function cast(context: Context, node: Cast, scope: Scope): string {
+  if (!node.safe) return castIn(context, node, node.type, scope)
+  const { type } = node
+  const size = 'size' in type && type.size
+  if (type.kind === 'BIGNUMERIC' && !node.format) {
+    if (size)
       throw context.unsupported(node, 'SAFE_CAST AS BIGNUMERIC(precision, scale)', 'leave the size out')
-    const value = safeBignumeric(context, node, scope)
-    if (value) return value
+    const value = safeBignumeric(context.expression(node.operand, scope), type)
+    if (value !== null) return value
   }
-  const sized = (kind === 'STRING' || kind === 'BYTES') && 'size' in node.type && node.type.size
-  const unsized = sized ? { ...node, type: { kind } } : node
-  const value = attempt(scope, inside => castIn(context, unsized, inside))
+  const sized = (type.kind === 'STRING' || type.kind === 'BYTES') && size
+  const unsized: SqlType = sized ? { kind: type.kind } : type
+  const sql = attempt(scope, type, inside => castIn(context, node, unsized, inside))
   // A text that is too long is an error for SAFE_CAST too.
-  return sized
-    ? typed(
-        once([value.sql], sql => rounded(sql, node.type)),
-        node.type,
-      )
-    : value
+  return sized ? once([sql], sql => rounded(sql, type)) : sql
 }
 
 /** More digits than DuckDB keeps are an error, which TRY would make NULL. */
@@ -146,26 +138,16 @@ const safeBignumerics: Record<string, (sql: string) => string> = {
   BIGNUMERIC: sql => sql,
 }
 
-function safeBignumeric(context: Context, node: Cast, scope: Scope): Typed | null {
-  const sql = safeBignumericOf(context.expression(node.operand, scope), node.type)
-  return sql === null ? null : typed(sql, node.type)
+function safeBignumeric({ sql, type }: Typed, to: SqlType): string | null {
+  const conversion = safeBignumerics[type?.kind ?? 'INT64']
+  return conversion ? `CAST(${conversion(sql)} AS ${duckType(to)})` : null
 }
 
-function safeBignumericOf(value: Typed, type: SqlType): string | null {
-  const conversion = safeBignumerics[value.type?.kind ?? 'INT64']
-  return conversion ? `CAST(${conversion(value.sql)} AS ${duckType(type)})` : null
-}
-
-function castIn(context: Context, node: Cast, scope: Scope): Typed {
+function castIn(context: Context, node: Cast, type: SqlType, scope: Scope): string {
   // A FLOAT64 that is written out has the digits that were written.
-  const digits = node.type.kind.endsWith('NUMERIC') && !node.format ? floatDigits(node.operand) : null
+  const digits = type.kind.endsWith('NUMERIC') && !node.format ? floatDigits(node.operand) : null
   const value = digits === null ? argument(context, node.operand, scope) : typed(quoteText(digits), 'STRING')
-  const sql = node.format
-    ? withFormat(context, node, node.format, value, scope)
-    : convert(value, node.type, node.safe)
-  if (sql === null)
-    throw context.invalid(node, `Invalid cast from ${typeName(value.type)} to ${typeName(node.type)}`)
-  return typed(sql, node.type)
+  return node.format ? withFormat(context, node, node.format, value, scope) : convert(value, type, node.safe)
 }
 
 function floatDigits(node: Expression): string | null {
@@ -196,31 +178,18 @@ const formatted: Record<string, (sql: string, zone: string, now: string) => stri
 
 /** A cast with FORMAT and AT TIME ZONE, by `duckdb/udfs/format-model.ts`. */
 function withFormat(context: Context, node: Cast, format: Expression, value: Typed, scope: Scope): string {
-  const [model, zone] = [format, node.zone].map(argument => {
-    const text = argument && coerce(context.expression(argument, scope), { kind: 'STRING' })
-    if (argument && !text) throw context.invalid(argument, 'FORMAT and AT TIME ZONE take a STRING')
-    return text?.sql ?? `'UTC'`
-  }) as [string, string]
+  const model = context.expression(format, scope).sql
+  const zone = node.zone ? context.expression(node.zone, scope).sql : `'UTC'`
   const pair = `${value.type?.kind ?? 'STRING'}>${node.type.kind}`
-  const call = Object.hasOwn(formatted, pair) ? formatted[pair]! : null
-  if (!call)
-    throw context.invalid(
-      node,
-      `FORMAT is not allowed for a cast from ${typeName(value.type)} to ${typeName(node.type)}`,
-    )
-  if (node.zone && !pair.includes('TIMESTAMP'))
-    throw context.invalid(node, 'AT TIME ZONE is for casts from and to TIMESTAMP')
   const now = pair.startsWith('STRING') && pair !== 'STRING>BYTES' ? `epoch_us(${context.now})` : ''
-  return call(value.sql, zone, now).replace('FORMAT', () => model)
+  return formatted[pair]!(value.sql, zone, now).replace('FORMAT', () => model)
 }
 
-/** A value cast to a type, or `null` where GoogleSQL has no such cast. */
-export function convert(value: Typed, type: SqlType, safe = false): string | null {
+/** A value cast to a type to which GoogleSQL casts it. */
+export function convert(value: Typed, type: SqlType, safe = false): string {
   if (value.type === null) return plain(value.sql, duckType(type))
-  if (isNested(value.type) || isNested(type)) return convertNested(value, value.type, type, safe)
-  const pair = `${value.type.kind}>${type.kind}`
-  const conversion = value.type.kind === type.kind ? plain : conversions[pair]
-  if (!conversion) return null
+  if (isNested(value.type)) return convertNested(value, value.type, type, safe)
+  const conversion = value.type.kind === type.kind ? plain : conversions[`${value.type.kind}>${type.kind}`]!
   return repeated([value.sql], sql => repeated([conversion(sql, duckType(type))], sql => rounded(sql, type)))
 }
 
@@ -229,31 +198,25 @@ function isNested(type: SqlType): boolean {
 }
 
 /** An array is cast only to its own type; a struct field by field, as DuckDB does it. */
-function convertNested(value: Typed, from: SqlType, to: SqlType, safe: boolean): string | null {
-  if (from.kind !== to.kind) return null
-  if (from.kind === 'ARRAY' && value.origin !== 'literal' && !sameType(from, to)) return null
-  if (from.kind === 'STRUCT' && to.kind === 'STRUCT' && from.fields.length !== to.fields.length) return null
+function convertNested(value: Typed, from: SqlType, to: SqlType, safe: boolean): string {
   if (from.kind === 'STRUCT' && to.kind === 'STRUCT') {
-    const parts = structParts(value, from, to, safe)
-    return parts.includes(null)
-      ? null
-      : `(CASE WHEN ${value.sql} IS NOT NULL THEN CAST(row(${parts.join(', ')}) AS ${duckType(to)}) END)`
+    const parts = structParts(value, from, to, safe).join(', ')
+    return `(CASE WHEN ${value.sql} IS NOT NULL THEN CAST(row(${parts}) AS ${duckType(to)}) END)`
   }
-  if (from.kind !== 'ARRAY' || to.kind !== 'ARRAY' || sameType(from, to))
+  if (from.kind !== 'ARRAY' || to.kind !== 'ARRAY' || value.empty || sameType(from, to))
     return plain(value.sql, duckType(to))
-  if (value.empty) return plain(value.sql, duckType(to))
   const element = convert(typed('e', from.element), to.element, safe)
-  return element && `list_transform(${value.sql}, lambda e: ${element})`
+  return `list_transform(${value.sql}, lambda e: ${element})`
 }
 
 /** By position: DuckDB casts structs by the names of their fields. A safe cast is one of each field. */
-function structParts(value: Typed, from: StructType, to: StructType, safe: boolean): (string | null)[] {
+function structParts(value: Typed, from: StructType, to: StructType, safe: boolean): string[] {
   return from.fields.map((field, at) => {
     const part = typed(`struct_extract_at(${value.sql}, ${at + 1})`, field.type)
     const { type } = to.fields[at]!
-    if (safe && type.kind === 'BIGNUMERIC') return safeBignumericOf(part, type)
+    if (safe && type.kind === 'BIGNUMERIC') return safeBignumeric(part, type) ?? convert(part, type)
     const cast = convert(part, type, safe)
-    return cast !== null && safe ? `TRY(${cast})` : cast
+    return safe ? `TRY(${cast})` : cast
   })
 }
 

@@ -1,43 +1,45 @@
 /** Values as values of other types; `shared/sql/resolve/types.ts` has which types go together. */
 import { sameName } from '../../../sql/columns.ts'
-import { parametersOf } from '../../../sql/functions.ts'
-import { coerces, commonType, sameType } from '../../../sql/resolve/types.ts'
-import type { Node } from '../../../sql/tree.ts'
+import { commonType, isUnknown, sameType } from '../../../sql/resolve/types.ts'
+import type { Expression } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { duckType } from '../syntax.ts'
 import { type Context, structSql, type Typed } from './context.ts'
-import { noSignature } from './no-signature.ts'
 
-export const numberKinds: readonly string[] = [
-  'INT64',
-  'NUMERIC',
-  'BIGNUMERIC',
-  'FLOAT64',
-] satisfies ScalarName[]
+/** The type that the resolver found. Throws UnsupportedError where it gave up. */
+export function typeIn(context: Context, node: Expression): SqlType | null {
+  const type = context.resolution.values.get(node)?.type ?? null
+  if (isUnknown(type)) throw context.unsupported(node, 'A value of so many fields')
+  return type as SqlType | null
+}
+
+/** A value as the type to which its expression is coerced. Throws SqlError for a literal text that has no such value. */
+export function asCoerced(context: Context, node: Expression, value: Typed): Typed {
+  const wanted = context.resolution.coercions.get(node)
+  return wanted ? coerce(value, wanted as SqlType) : value
+}
 
 /**
- * The same value as DuckDB SQL of type `wanted`, or `null` where GoogleSQL does not convert by itself. Throws SqlError for a
- * literal text that is converted and has no value of that type.
+ * The same value as DuckDB SQL of another type, to which GoogleSQL coerces it. Throws SqlError for a literal text that has no
+ * value of that type.
  */
-export function coerce(value: Typed, wanted: SqlType): Typed | null {
+export function coerce(value: Typed, wanted: SqlType): Typed {
   if (value.type === null) return { sql: `CAST(${value.sql} AS ${duckType(wanted)})`, type: wanted }
   // An empty array literal is of every array type.
   if (value.sql === '[]' && wanted.kind === 'ARRAY') return { ...value, type: wanted }
   if (value.fields && wanted.kind === 'STRUCT') return coerceFields(value.fields, wanted)
   if (value.empty && wanted.kind === 'ARRAY') return { sql: `CAST([] AS ${duckType(wanted)})`, type: wanted }
   if (sameType(value.type, wanted)) return { ...value, ...renamed(value.sql, value.type, wanted) }
-  if (!coerces(value, wanted)) return null
   const sql = value.readAs?.(wanted.kind as ScalarName) ?? renamed(value.sql, value.type, wanted).sql
   return { sql: `CAST(${sql} AS ${duckType(wanted)})`, type: wanted }
 }
 
 /** A struct that was written out, as another type. */
-function coerceFields(values: Typed[], wanted: StructType): Typed | null {
-  const fields = wanted.fields.map((field, at) => values[at] && coerce(values[at], field.type))
-  if (values.length !== fields.length || fields.some(field => !field)) return null
+function coerceFields(values: Typed[], wanted: StructType): Typed {
+  const fields = wanted.fields.map((field, at) => coerce(values[at]!, field.type))
   const sql = structSql(wanted.fields.map(({ name }, at) => ({ name, sql: fields[at]!.sql })))
-  return { sql, type: wanted, fields: fields.map(field => field!) }
+  return { sql, type: wanted, fields }
 }
 
 /** GoogleSQL matches the fields of structs by place, DuckDB by name: the same value with the names of `wanted`. */
@@ -73,29 +75,7 @@ function structPairs(a: SqlType, b: SqlType) {
   })
 }
 
-/** Values with the type that all of them have; it is `null` if all of them are bare NULLs. */
-export interface Unified {
-  values: Typed[]
-  type: SqlType | null
-}
-
-/** All values as their common type; `null` if there is none. */
-export function unify(values: Typed[]): Unified | null {
-  const type = commonType(values) as SqlType | null | undefined
-  if (type === undefined) return null
-  return { values: type === null ? values : values.map(value => coerce(value, type)!), type }
-}
-
-/** All values as their common type. Throws SqlError if there is none; `what` names the operator or the like. */
-export function unifyOrThrow(context: Context, node: Node, what: string, values: Typed[]): Unified {
-  const common = unify(values)
-  if (!common) throw noSignature(context, node, what, values)
-  return common
-}
-
-/** The SQL of a condition. Throws SqlError if it is no BOOL; `what` names the clause or the like. */
-export function condition(context: Context, node: Node, what: string, value: Typed): string {
-  if (!coerce(value, { kind: 'BOOL' }))
-    throw noSignature(context, node, what, [value], [parametersOf('BOOL')])
-  return value.sql
+/** The type that values which go together have; `null` if all of them are bare NULLs. */
+export function commonOf(values: Typed[]): SqlType | null {
+  return commonType(values) as SqlType | null
 }

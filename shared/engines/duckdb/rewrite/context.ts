@@ -1,15 +1,20 @@
-/** What the files of the rewriting share: a query's context, relations, scopes, typed expressions and errors. */
+/** What the files of the printer share: a query's context, relations, scopes, typed expressions and errors. */
 import { SqlError } from '../../../sql/error.ts'
-import type { Faults } from '../../../sql/resolve/resolution.ts'
-import type { Expression, Node, Query, Window } from '../../../sql/tree.ts'
-import type { Column, ScalarName, SqlType, StructType } from '../../../sql/types.ts'
+import type { Column, RangeVariable, Resolution, Rows, Source } from '../../../sql/resolve/resolution.ts'
+import type { Expression, Node, Query, SelectColumn } from '../../../sql/tree.ts'
+import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName, quoteText } from '../syntax.ts'
 
-/** One query's tables, parameters and names, and the functions through which the files call each other. */
+/** One query's resolution and names, and the functions through which the files call each other. */
 export interface Context {
-  tables: ReadonlyMap<string, Column[]>
-  parameters: ReadonlyMap<string, SqlType>
+  resolution: Resolution
+  /** DuckDB SQL of columns, where they stand now: FROM tells it, and what is put around FROM again. */
+  columns: Map<Column, Typed>
+  /** Of items of a SELECT list and of WITH, for their aliases. */
+  items: Map<SelectColumn, Typed>
+  common: Map<Rows, CommonTable>
+  keys: Keys
   /** The unit in which INTERVALs are written out as they are, once there is one (intervals.ts). */
   units: { interval?: string }
   /** DuckDB SQL of a table's rows, with the table's columns. */
@@ -21,41 +26,34 @@ export interface Context {
   /** Errors at a node's place in the SQL text. */
   invalid(node: Node, message: string): SqlError
   unsupported(node: Node, what: string, why?: string): UnsupportedError
-  query(node: Query, scope: Scope | null, ctes: Ctes, sorting?: Sorting): Relation
+  query(node: Query, outer: Scope | null, sorting?: Sorting): Relation
+  /** An expression as it is, and as the type that GoogleSQL coerces it to. */
+  bare(node: Expression, scope: Scope): Typed
   expression(node: Expression, scope: Scope): Typed
   expressions(nodes: Expression[], scope: Scope): Typed[]
-}
-
-/** Throws the first fault that rules of the front end tell of. */
-export function throwing(context: Context): Faults {
-  return {
-    fault(node, message) {
-      throw context.invalid(node, message)
-    },
-  }
 }
 
 /** A query in DuckDB SQL. */
 export interface Relation {
   sql: string
-  columns: OutputColumn[]
-  /** SELECT AS STRUCT or AS VALUE: a row is the value of the only column. */
-  valueTable: boolean
+  /** The names of its columns in DuckDB, which has no name twice. */
+  names: string[]
   /** The order that its ORDER BY gives, also where its SQL leaves the sorting to its reader; see order.ts. */
   order: OrderKey[]
 }
 
-export interface OutputColumn {
-  /** `null` for a column that cannot be named. */
-  name: string | null
-  /** The name in DuckDB, unique in its relation. */
-  duck: string
-  type: SqlType | null
-  /** For set operations, which coerce literals of a select list. */
-  origin?: Typed['origin']
-  empty?: Typed['empty'] | undefined
-  fields?: Typed['fields']
+/** FROM, or a part of it, in DuckDB SQL. */
+export interface FromRows {
+  sql: string
+  /** More than one item: needs parentheses on the right of a join. */
+  joined: boolean
+  source: Source
+  /** That of the only table, by its columns. */
+  order: OrderKey[]
 }
+
+/** A relation under the name `table` in DuckDB. */
+type CommonTable = Omit<Relation, 'sql'> & { table: string }
 
 /** One key of an order: which output column, and the rest of the ORDER BY item. */
 export interface OrderKey {
@@ -66,58 +64,22 @@ export interface OrderKey {
 /** Whether a query sorts its rows, or leaves that to the query that reads them (see order.ts). */
 export type Sorting = 'sorted' | 'deferred'
 
-/** Common tables in sight, by lower-case name. */
-export type Ctes = ReadonlyMap<string, CommonTable>
-
-/** A relation under `duck`, its name in DuckDB. */
-export type CommonTable = Omit<Relation, 'sql'> & { duck: string }
-
-/** The names that an expression can use where it stands; scope.ts resolves them. */
+/** Where an expression stands. */
 export interface Scope {
-  variables: RangeVariable[]
-  /** Columns that USING merged, by lower-case name. */
-  merged: Map<string, VisibleColumn>
-  /** The query around this one, for correlated names. */
+  /** What FROM brings into sight. */
+  own: Source
+  /** The columns of the SELECT list, once they have aliases. */
+  list?: readonly Column[]
+  /** That of the query around. */
   outer: Scope | null
-  /** Has the names of a WITH expression, so `outer` is the query that it stands in. */
-  isWith?: boolean
-  ctes: Ctes
-  /** Aliases of the SELECT list by lower-case name, where they are in sight (HAVING, QUALIFY, ORDER BY). */
-  aliases: Map<string, Typed> | null
-  /** Names of the SELECT list where they are not in sight (WHERE), for the message. */
-  later?: ReadonlySet<string>
-  /** The columns that SELECT DISTINCT leaves in sight, by their SQL, where not all are. */
-  visible?: ReadonlySet<string>
-  /** Columns that stand for keys of GROUP BY, by the key and by its SQL. */
-  keys?: ReadonlyMap<Expression | string, Typed>
-  /** Those of the WINDOW clause by lower-case name. */
-  windows: ReadonlyMap<string, Window & { base: null }>
-  /** Set once an aggregate function is met that is not a window function. */
-  aggregation: { found: boolean }
   /** Inside TRY, what is computed before it (see attempt.ts). */
   lifted?: string[] | undefined
 }
 
-/** Something in FROM: rows with columns, or the elements of an array. */
-export type RangeVariable = RelationVariable | ValueVariable
-
-interface RelationVariable {
-  kind: 'relation'
-  name: string | null
-  columns: VisibleColumn[]
-  /** The order of its rows (`Relation.order`), by positions in `columns`. */
-  order: OrderKey[]
-}
-
-interface ValueVariable {
-  kind: 'value'
-  name: string | null
-  value: Typed
-}
-
-/** A value with the name, if any, by which it can be used. */
-export interface VisibleColumn extends Typed {
-  name: string | null
+/** Keys of GROUP BY that have become columns (grouping.ts). */
+interface Keys {
+  expressions: Map<Expression, string>
+  paths: Map<Column | RangeVariable, { fields: readonly string[]; sql: string }[]>
 }
 
 /** DuckDB SQL with the GoogleSQL type of its value. The text can stand anywhere without more parentheses. */
@@ -153,7 +115,7 @@ export function elementOf(type: SqlType | null): SqlType | null {
 }
 
 /** A STRUCT of values, each with the name of its field or `null`. */
-export function structOf(values: VisibleColumn[]): Typed {
+export function structOf(values: (Typed & { name: string | null })[]): Typed {
   const fields = values.map(({ name, type }) => ({ name, type: type ?? { kind: 'INT64' as const } }))
   return typed(structSql(values), { kind: 'STRUCT', fields })
 }

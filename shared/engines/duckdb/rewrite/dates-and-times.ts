@@ -7,8 +7,7 @@ import type { Extract } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
 import { once, repeated } from './repeats.ts'
-import { coerce } from './coercion.ts'
-import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
+import { type Context, raise, type Scope } from './context.ts'
 import { ofInterval } from './intervals.ts'
 
 /**
@@ -157,7 +156,7 @@ const extracted: Record<string, string | ((datetime: string) => string)> = {
   ISOWEEK: 'week',
 }
 
-/** A part of a DATETIME as an integer; `null` for a part that it does not have. */
+/** A part of a DATETIME as an integer; `null` for a DATE, a TIME and a DATETIME, which are parts, too. */
 function extractedPart(datetime: string, part: string): string | null {
   const start = weekStart(part)
   // Days before the first such weekday of the year are in week 0.
@@ -196,23 +195,11 @@ export function boundaries(from: string, to: string, part: string): string | nul
   return truncatable.has(part) ? `date_diff('${part.toLowerCase()}', ${from}, ${to})` : null
 }
 
-/** Types that EXTRACT takes whole from a TIMESTAMP or a DATETIME. */
-const wholes = ['DATE', 'TIME', 'DATETIME']
-
 /** A part of a date or time; of a TIMESTAMP, that of the DATETIME in a time zone. */
-export function extract(context: Context, node: Extract, scope: Scope): Typed {
-  const value = context.expression(node.operand, scope)
-  const zone = node.zone && coerce(context.expression(node.zone, scope), { kind: 'STRING' })
-  const kind = value.type?.kind
-  if (node.zone && (!zone || (kind && kind !== 'TIMESTAMP' && kind !== 'INTERVAL')))
-    throw context.invalid(node.zone, 'AT TIME ZONE takes a STRING, and is for a TIMESTAMP')
-  if (kind === 'INTERVAL') return ofInterval(context, node, value.sql)
-  const hasBoth = kind === 'TIMESTAMP' || kind === 'DATETIME'
-  const civil = kind === 'TIMESTAMP' ? toDatetime(value.sql, zone?.sql) : value.sql
-  if (hasBoth && wholes.includes(node.part))
-    return typed(`CAST(${civil} AS ${duckType({ kind: node.part as ScalarName })})`, node.part as ScalarName)
-  const has = hasBoth || (kind === 'TIME' ? timePart(node.part) : kind === 'DATE' && !timePart(node.part))
-  const sql = has ? extractedPart(civil, node.part) : null
-  if (!sql) throw context.invalid(node, `EXTRACT cannot take ${node.part} from a ${kind ?? 'NULL'}`)
-  return typed(sql, 'INT64')
+export function extract(context: Context, { operand, part, zone }: Extract, scope: Scope): string {
+  const { sql, type } = context.expression(operand, scope)
+  const inZone = zone ? context.expression(zone, scope).sql : undefined
+  if (type?.kind === 'INTERVAL') return ofInterval(part, sql)
+  const civil = type?.kind === 'TIMESTAMP' ? toDatetime(sql, inZone) : sql
+  return extractedPart(civil, part) ?? `CAST(${civil} AS ${duckType({ kind: part as ScalarName })})`
 }

@@ -1,10 +1,8 @@
 /** INTERVALs: literals, parts and arithmetic. `duckdb/udfs/interval.ts` has what DuckDB computes in another way. */
-import type { Extract, Expression, IntervalLiteral } from '../../../sql/tree.ts'
+import type { IntervalLiteral } from '../../../sql/tree.ts'
 import { intervalFrom } from '../udfs/interval.ts'
 import { ValueError } from '../udfs/udf.ts'
 import { isConstant, repeated } from './repeats.ts'
-import { coerce } from './coercion.ts'
-import { noSignature } from './no-signature.ts'
 import { type Context, type Scope, type Typed, typed } from './context.ts'
 
 const intervals: Record<string, (count: string) => string> = {
@@ -48,22 +46,19 @@ function apart(context: Context, node: IntervalLiteral, sql: string, { lifted }:
 /** Parts in order, the larger before the smaller; a text has those from one to another. */
 const order = ['YEAR', 'MONTH', 'DAY', 'HOUR', 'MINUTE', 'SECOND']
 
-/** A literal text, or any INT64 of one part. Throws SqlError for another value, or a part that no INTERVAL has. */
+/** A literal text, or any INT64 of one part. Throws SqlError for a text that is none. */
 export function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope): Typed {
-  const { value, part, to } = node
-  const text = value.kind === 'Literal' && value.literal === 'STRING' ? value.value : null
-  if (text !== null || to !== null) return apart(context, node, fromText(context, node, value, text), scope)
-  const given = context.expression(value, scope)
-  const number = coerce(given, { kind: 'INT64' })
-  const sql = number && interval(number.sql, part)
-  if (!sql) throw noSignature(context, node, `INTERVAL ${part}`, [given])
+  const { value, part } = node
+  const isText = value.kind === 'Literal' && value.literal === 'STRING'
+  const sql = isText
+    ? fromText(context, node, value.value)
+    : interval(context.expression(value, scope).sql, part)!
   return apart(context, node, sql, scope)
 }
 
 /** `INTERVAL '1:30' HOUR TO MINUTE`, and `INTERVAL '5' DAY`. */
-function fromText(context: Context, node: IntervalLiteral, value: Expression, text: string | null): string {
-  const { part, to } = node
-  if (text === null) throw context.invalid(value, `INTERVAL ... ${part} TO ${to} needs a literal string`)
+function fromText(context: Context, node: IntervalLiteral, text: string): string {
+  const { value, part, to } = node
   if (to === null && !order.includes(part)) {
     const sql = /^[-+]?\d+$/.test(text) ? interval(`CAST(${BigInt(text)} AS BIGINT)`, part) : null
     if (sql === null) throw context.invalid(value, 'Text is not an INTERVAL')
@@ -108,21 +103,19 @@ export const intervalParts = (sql: string) => ({
 })
 
 /** EXTRACT from an INTERVAL. */
-export function ofInterval(context: Context, node: Extract, sql: string): Typed {
-  const part = Object.hasOwn(extracted, node.part) ? extracted[node.part]! : null
-  if (!part || node.zone) throw context.invalid(node, `EXTRACT cannot take ${node.part} from an INTERVAL`)
-  return typed(repeated([sql], part), 'INT64')
+export function ofInterval(part: string, sql: string): string {
+  return repeated([sql], extracted[part]!)
+}
+
+const arithmetic: Record<string, (a: string, b: string) => string> = {
+  'INTERVAL + INTERVAL': (a, b) => `(${a} + ${b})`,
+  'INTERVAL - INTERVAL': (a, b) => `(${a} - ${b})`,
+  'INTERVAL * INT64': (a, b) => `gsql_interval_multiplied(${a}, ${b})`,
+  'INT64 * INTERVAL': (a, b) => `gsql_interval_multiplied(${b}, ${a})`,
+  'INTERVAL / INT64': (a, b) => `gsql_interval_divided(${a}, ${b})`,
 }
 
 /** The sum, difference, product or quotient, `null` where there is none. */
-export function intervalArithmetic(left: Typed, right: Typed, operator: string): Typed | null {
-  const kinds = `${left.type?.kind} ${operator} ${right.type?.kind}`
-  const rules: Record<string, (a: string, b: string) => string> = {
-    'INTERVAL + INTERVAL': (a, b) => `(${a} + ${b})`,
-    'INTERVAL - INTERVAL': (a, b) => `(${a} - ${b})`,
-    'INTERVAL * INT64': (a, b) => `gsql_interval_multiplied(${a}, ${b})`,
-    'INT64 * INTERVAL': (a, b) => `gsql_interval_multiplied(${b}, ${a})`,
-    'INTERVAL / INT64': (a, b) => `gsql_interval_divided(${a}, ${b})`,
-  }
-  return Object.hasOwn(rules, kinds) ? typed(rules[kinds]!(left.sql, right.sql), 'INTERVAL') : null
+export function intervalArithmetic(left: Typed, right: Typed, operator: string): string | null {
+  return arithmetic[`${left.type?.kind} ${operator} ${right.type?.kind}`]?.(left.sql, right.sql) ?? null
 }

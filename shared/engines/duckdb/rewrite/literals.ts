@@ -9,8 +9,7 @@ import type {
   Tuple,
   TypedLiteral,
 } from '../../../sql/tree.ts'
-import type { ScalarName, SqlType } from '../../../sql/types.ts'
-import { typeName } from '../../../sql/resolve/types.ts'
+import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { canonicalJson } from '../udfs/json.ts'
 import { microsOf, quickShapes } from '../udfs/date-casts.ts'
@@ -18,8 +17,8 @@ import { datetimeText } from '../udfs/date-text.ts'
 import { ValueError } from '../udfs/udf.ts'
 import { duckType, quoteText } from '../syntax.ts'
 import { hasShape } from './casts.ts'
-import { coerce, unify } from './coercion.ts'
-import { arrayOf, type Context, type Scope, structOf, type Typed, typed } from './context.ts'
+import { arrayOf, type Context, type Scope, structSql, type Typed, typed } from './context.ts'
+import { typeIn } from './coercion.ts'
 
 const literals: Record<Literal['literal'], (node: Literal) => Typed> = {
   STRING: node => typed(quoteText(node.value), 'STRING'),
@@ -34,9 +33,8 @@ function integer(value: bigint): Typed {
   return typed(`CAST(${value} AS BIGINT)`, 'INT64')
 }
 
-/** Its `origin` lets it be coerced more freely than a column of its type. Throws SqlError for an integer of over 64 bits. */
+/** Its `origin` lets it be coerced more freely than a column of its type. */
 export function literal(context: Context, node: Literal): Typed {
-  if (node.literal === 'INTEGER') checkInteger(context, node, BigInt(node.text))
   const value = { ...literals[node.literal](node), origin: 'literal' as const }
   if (node.literal !== 'STRING') return value
   const readAs = (type: ScalarName) => {
@@ -47,17 +45,9 @@ export function literal(context: Context, node: Literal): Typed {
   return { ...value, readAs }
 }
 
-/** An integer literal with the sign before it. Throws SqlError for one of over 64 bits. */
-export function signedInteger(context: Context, node: Literal): Typed {
-  const value = -BigInt(node.text)
-  checkInteger(context, node, value)
-  return { ...integer(value), origin: 'literal' }
-}
-
-function checkInteger(context: Context, node: Literal, value: bigint): void {
-  if (BigInt.asIntN(64, value) === value) return
-  const range = value < 0n ? 'under -9223372036854775808' : 'over 9223372036854775807'
-  throw context.invalid(node, `Invalid integer literal: it is ${range}; write NUMERIC '...' with its digits`)
+/** An integer literal with a minus before it. */
+export function negativeInteger({ text }: Literal): Typed {
+  return { ...integer(-BigInt(text)), origin: 'literal' }
 }
 
 /** How a literal of a type is written, for messages. */
@@ -100,10 +90,8 @@ export function typedLiteral(context: Context, node: TypedLiteral): Typed {
 
 /** A parameter is bound as text (see values.ts); its prefix keeps it apart from `$now`. */
 export function parameter(context: Context, node: ParameterReference): Typed {
-  const name = node.name.toLowerCase()
-  const type = context.parameters.get(name)
-  if (!type) throw context.invalid(node, `Query parameter '${node.name}' not found`)
-  return { ...typed(boundValue(`$p_${name}`, type), type), origin: 'parameter' }
+  const { type } = context.resolution.values.get(node) as { type: SqlType }
+  return { ...typed(boundValue(`$p_${node.name.toLowerCase()}`, type), type), origin: 'parameter' }
 }
 
 /** A value of that type, in DuckDB SQL, out of its text as `boundText` makes it. */
@@ -129,71 +117,38 @@ function hasBytes(type: SqlType): boolean {
   return type.kind === 'BYTES' || (type.kind === 'STRUCT' && type.fields.some(field => hasBytes(field.type)))
 }
 
-/**
- * Elements are coerced to the type that is written, or to their common one.
- * Throws SqlError where that fails, and for arrays as elements.
- */
 export function arrayLiteral(context: Context, node: ArrayLiteral, scope: Scope): Typed {
   const items = context.expressions(node.items, scope)
-  const element = node.type?.kind === 'ARRAY' ? node.type.element : node.type
-  if (element) {
-    const cast = items.map((item, at) => itemAs(context, node.items[at]!, item, element))
-    return typed(`CAST([${cast.join(', ')}] AS ${duckType(arrayOf(element))})`, arrayOf(element))
-  }
-  const common = unify(items)
-  if (!common) throw context.invalid(node, 'Array elements have no common type')
-  if (common.type?.kind === 'ARRAY')
-    throw context.invalid(node, 'An array cannot hold arrays: put each into a STRUCT')
-  const sql = `[${common.values.map(item => item.sql).join(', ')}]`
-  return { ...typed(sql, arrayOf(common.type)), origin: 'literal', empty: items.length === 0 }
+  const sql = `[${items.map(item => item.sql).join(', ')}]`
+  const type = typeIn(context, node)!
+  if (node.type) return typed(`CAST(${sql} AS ${duckType(type)})`, type)
+  return { ...typed(sql, type), origin: 'literal', empty: items.length === 0 }
 }
 
-function itemAs(context: Context, node: Expression, item: Typed, type: SqlType): string {
-  const value = coerce(item, type)
-  if (!value) throw context.invalid(node, `A value of type ${typeName(item.type)} is not a ${typeName(type)}`)
-  return value.sql
-}
-
-/**
- * A field's name is that in the type that is written, else the alias, else that of the column.
- * Throws SqlError for values that do not fit the type, UnsupportedError for no field or two of one name.
- */
+/** Throws UnsupportedError for no field or two of one name. */
 export function structLiteral(context: Context, node: StructLiteral, scope: Scope): Typed {
-  const names = node.items.map((item, at) => {
-    const { expression } = item
-    const implied = expression.kind === 'Path' ? expression.parts.at(-1)!.name : null
-    return node.type ? (node.type.fields[at]?.name ?? null) : (item.alias?.name ?? implied)
-  })
-  const values = context.expressions(
-    node.items.map(item => item.expression),
+  return struct(
+    context,
+    node,
+    node.items.map(({ expression }) => expression),
     scope,
   )
-  if (!node.type) return struct(context, node, names, values)
-  const { fields } = node.type
-  if (fields.length !== values.length) throw context.invalid(node, 'STRUCT has not as many values as fields')
-  const cast = values.map((value, at) =>
-    typed(itemAs(context, node.items[at]!.expression, value, fields[at]!.type), fields[at]!.type),
-  )
-  return { ...struct(context, node, names, cast), type: node.type }
 }
 
 /** `(a, b)`, which is a STRUCT of fields without names. */
 export function tuple(context: Context, node: Tuple, scope: Scope): Typed {
-  const names = node.items.map(() => null)
-  return struct(context, node, names, context.expressions(node.items, scope))
+  return struct(context, node, node.items, scope)
 }
 
-function struct(
-  context: Context,
-  node: StructLiteral | Tuple,
-  names: (string | null)[],
-  values: Typed[],
-): Typed {
-  if (values.length === 0) throw context.unsupported(node, 'A STRUCT without fields', 'give it one')
-  const keys = new Set(names.map((name, at) => nameKey(fieldName(name, at))))
-  if (keys.size < names.length)
+function struct(context: Context, node: StructLiteral | Tuple, items: Expression[], scope: Scope): Typed {
+  const type = typeIn(context, node) as StructType
+  if (items.length === 0) throw context.unsupported(node, 'A STRUCT without fields', 'give it one')
+  const keys = new Set(type.fields.map(({ name }, at) => nameKey(fieldName(name, at))))
+  if (keys.size < items.length)
     throw context.unsupported(node, 'A STRUCT with two fields of one name', 'name one of them with AS')
-  return { ...structOf(values.map((value, at) => ({ ...value, name: names[at]! }))), fields: values }
+  const fields = context.expressions(items, scope)
+  const sql = structSql(fields.map((field, at) => ({ name: type.fields[at]!.name, sql: field.sql })))
+  return { ...typed(sql, type), fields }
 }
 
 /** The value of an integer literal, else `null`. */

@@ -1,4 +1,7 @@
 /** Operators: arithmetic, comparison, logic, LIKE, IN, BETWEEN, IS. */
+import { isOverRows } from '../../../sql/resolve/calls.ts'
+import { isListed } from '../../../sql/resolve/expressions.ts'
+import { numberKinds } from '../../../sql/resolve/types.ts'
 import type {
   Between,
   Binary,
@@ -17,101 +20,47 @@ import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
 import { isSimple, joinedBy, repeated } from './repeats.ts'
 import { convert } from './casts.ts'
-import { coerce, numberKinds, unify, unifyOrThrow } from './coercion.ts'
-import { noSignature } from './no-signature.ts'
-import { signedInteger } from './literals.ts'
+import { asCoerced, coerce, commonOf, typeIn } from './coercion.ts'
+import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
 import { asDate, withinYears } from './dates-and-times.ts'
 import { intervalArithmetic, movedBy } from './intervals.ts'
-import { orderable } from './keys.ts'
-import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
+import { negativeInteger } from './literals.ts'
 
-type Rule = (left: Typed, right: Typed, operator: BinaryOperator) => Typed | null | undefined
+type Sides = [left: Typed, right: Typed]
 
-/** A rule returns `null` or `undefined` for operands that its operator does not take. */
-const binaries: Record<Exclude<BinaryOperator, '||'>, Rule> = {
-  OR: logical,
-  AND: logical,
-  '=': comparison,
-  '!=': comparison,
-  '<>': comparison,
-  '<': comparison,
-  '>': comparison,
-  '<=': comparison,
-  '>=': comparison,
-  '|': bitwise,
-  '^': bitwise,
-  '&': bitwise,
-  '<<': shifted,
-  '>>': shifted,
-  '+': (left, right) =>
-    arithmetic(left, right, '+') ??
-    intervalArithmetic(left, right, '+') ??
-    moved(left, right, '+') ??
-    moved(right, left, '+'),
-  '-': (left, right) =>
-    arithmetic(left, right, '-') ??
-    intervalArithmetic(left, right, '-') ??
-    moved(left, right, '-') ??
-    elapsed(left, right),
-  '*': (left, right) => arithmetic(left, right, '*') ?? intervalArithmetic(left, right, '*'),
-  '/': (left, right) => divided(left, right) ?? intervalArithmetic(left, right, '/'),
+export function binary(context: Context, node: Binary, scope: Scope): string | Typed {
+  const { operator } = node
+  if (operator === '||') return concatenated(context, node, scope)
+  const nodes = [node.left, node.right]
+  const given = nodes.map(side => context.bare(side, scope)) as Sides
+  const sides = given.map((side, at) => asCoerced(context, nodes[at]!, side)) as Sides
+  const [left, right] = sides
+  if (/^[-+*/]$/.test(operator)) return arithmetic(node, typeIn(context, node)!, given, sides)
+  if (/^([<>]=?|!?=|<>)$/.test(operator)) return comparison(left, right, operator)
+  if (left.type?.kind === 'BYTES') throw bitsOfBytes(context, node)
+  if (operator === '<<' || operator === '>>') return shifted(left, right, operator)
+  return operator === '^' ? `xor(${left.sql}, ${right.sql})` : `(${left.sql} ${operator} ${right.sql})`
 }
 
-/** Throws SqlError for operands of wrong types, and for a literal NULL, which only AND and OR take. */
-export function binary(context: Context, node: Binary, scope: Scope): Typed {
-  if (node.operator === '||') return concatenated(context, node, scope)
-  const [left, right] = context.expressions([node.left, node.right], scope) as [Typed, Typed]
-  for (const side of [node.left, node.right])
-    if (!takesNull.includes(node.operator) && isNull(side)) throw nullOperand(context, side, node.operator)
-  if (right.type?.kind === 'INTERVAL' && left.type?.kind === 'TIMESTAMP') checkMonths(context, node.right)
-  if (left.type?.kind === 'BYTES' && bitwiseOperator.test(node.operator)) throw bitsOfBytes(context, node)
-  const result = binaries[node.operator](left, right, node.operator)
-  if (!result) throw noSignature(context, node, `operator ${node.operator}`, [left, right])
-  return result
-}
-
-/** A month has no one length, so a TIMESTAMP, which is a point in time and not in a calendar, does not move by it. */
-function checkMonths(context: Context, node: Expression): void {
-  if (node.kind === 'IntervalLiteral' && /^(MONTH|QUARTER|YEAR)$/.test(node.part))
-    throw context.invalid(node, `A TIMESTAMP does not move by ${node.part}`)
-}
-
-const takesNull: BinaryOperator[] = ['AND', 'OR']
-
-const isNull = (node: Expression) => node.kind === 'Literal' && node.literal === 'NULL'
-
-function nullOperand(context: Context, node: Expression, operator: string) {
-  return context.invalid(node, `Operands of ${operator} cannot be literal NULL`)
-}
-
-function logical(left: Typed, right: Typed, operator: string): Typed | null {
-  const sides = [left, right].map(side => coerce(side, { kind: 'BOOL' }))
-  return sides.includes(null) ? null : typed(`(${left.sql} ${operator} ${right.sql})`, 'BOOL')
-}
-
-/** `null` for values without a common type, arrays, JSON, and an order of STRUCTs. NaN is equal to nothing. */
-export function comparison(left: Typed, right: Typed, operator: BinaryOperator): Typed | null {
-  const common = unify([left, right])
-  if (!common || incomparable.includes(common.type?.kind ?? 'BOOL')) return null
-  const [a, b] = common.values as [Typed, Typed]
-  if (common.type?.kind === 'STRUCT') return structComparison(a, b, common.type, operator)
+/** Of values of one type. NaN is equal to nothing. */
+function comparison(a: Typed, b: Typed, operator: BinaryOperator): string {
+  if (a.type?.kind === 'STRUCT') return structComparison(a, b, a.type, operator)
   const compared = `(${a.sql} ${operator} ${b.sql})`
-  return typed(common.type?.kind === 'FLOAT64' ? withoutNaN(a, b, operator, compared) : compared, 'BOOL')
+  return a.type?.kind === 'FLOAT64' ? withoutNaN(a, b, operator, compared) : compared
+}
+
+export function equality(a: Typed, b: Typed): string {
+  return comparison(a, b, '=')
 }
 
 /** Field by field, so that a NULL in one makes equality unknown; structs have no order. */
-function structComparison(a: Typed, b: Typed, type: StructType, operator: BinaryOperator): Typed | null {
-  if (operator !== '=' && operator !== '!=' && operator !== '<>') return null
+function structComparison(a: Typed, b: Typed, type: StructType, operator: BinaryOperator): string {
   const field = (of: Typed, at: number) => of.fields?.[at] ?? structField(of.sql, type, at)
-  const fields = type.fields.map((_, at) => comparison(field(a, at), field(b, at), '='))
-  if (fields.includes(null)) return null
+  const same = type.fields.map((_, at) => equality(field(a, at), field(b, at))).join(' AND ')
   const known = [a, b].flatMap(({ sql, fields }) => (fields ? [] : `${sql} IS NOT NULL`))
-  const same = fields.map(field => field!.sql).join(' AND ')
   const equal = known.length > 0 ? `(CASE WHEN ${known.join(' AND ')} THEN ${same} END)` : `(${same})`
   return negated(operator !== '=', equal)
 }
-
-const incomparable: SqlType['kind'][] = ['ARRAY', 'JSON']
 
 /** Nothing is equal to NaN, less or greater, itself included; to DuckDB it is the greatest number and equal to itself. */
 function withoutNaN(a: Typed, b: Typed, operator: BinaryOperator, compared: string): string {
@@ -127,37 +76,33 @@ function withoutNaN(a: Typed, b: Typed, operator: BinaryOperator, compared: stri
   })
 }
 
-const bitwiseOperator = /^([|^&~]|<<|>>)$/
-
 function bitsOfBytes(context: Context, node: Binary | Unary) {
   return context.unsupported(node, `operator ${node.operator} of BYTES`, 'only BigQuery runs it')
 }
 
-function bitwise(left: Typed, right: Typed, operator: string): Typed | null {
-  if ([left, right].some(({ type }) => type !== null && type.kind !== 'INT64')) return null
-  const sql = operator === '^' ? `xor(${left.sql}, ${right.sql})` : `(${left.sql} ${operator} ${right.sql})`
-  return typed(sql, 'INT64')
-}
-
 /** Of the 64 bits, without regard to the sign; DuckDB keeps the sign, and refuses to lose a bit. */
-function shifted(left: Typed, right: Typed, operator: string): Typed | null {
-  if (!bitwise(left, right, operator)) return null
-  const sql = repeated([left.sql, right.sql], (value, count) => {
+function shifted(left: Typed, right: Typed, operator: string): string {
+  return repeated([left.sql, right.sql], (value, count) => {
     const bits = `CAST(CAST(CAST(${value} AS BIGINT) AS BIT) ${operator} CAST(${count} AS INTEGER) AS BIGINT)`
     const least = raise('Bitwise shifts take no negative number')
     return `(CASE WHEN ${count} < 0 THEN ${least} WHEN ${count} > 63 THEN 0 * ${value} ELSE ${bits} END)`
   })
-  return typed(sql, 'INT64')
 }
 
-function arithmetic(left: Typed, right: Typed, operator: string): Typed | null {
-  const common = numbers(left, right)
-  if (!common) return null
-  const [a, b] = common.values.map(({ sql }) => sql) as [string, string]
-  if (operator === '*' && isDecimal(common.type)) return decimal('multiply', a, b, common.type)
-  if (common.type.kind === 'FLOAT64')
-    return checkedFloat([left, right], [a, b], (x, y) => `(${x} ${operator} ${y})`)
-  return exact(`(${a} ${operator} ${b})`, common.type)
+/** @param given the operands without the coercions of `sides` */
+function arithmetic({ operator, right: node }: Binary, type: SqlType, given: Sides, sides: Sides): Typed {
+  const [{ sql: a, type: common }, { sql: b }] = sides
+  if (!numberKinds.includes(type.kind)) return typed(ofTimes(operator, type, sides), type)
+  if (isDecimal(type) && operator === '*') return typed(decimal('multiply', a, b, type), type)
+  if (isDecimal(type) && operator === '/') return typed(decimal('divide', a, b, type), type)
+  const put =
+    operator === '/'
+      ? // Division gives FLOAT64 even for integers, and fails on zero where DuckDB gives infinity.
+        (x: string, y: string) => repeated([x, y], (x, y) => `(${x} / ${divisorOf(x, y, 'DOUBLE', node)})`)
+      : (x: string, y: string) => `(${x} ${operator} ${y})`
+  return common?.kind === 'FLOAT64'
+    ? checkedFloat(given, [a, b], put)
+    : typed(operator === '/' ? put(a, b) : exact(put(a, b), type), type)
 }
 
 /** Of arithmetic of FLOAT64s: without the check around it, and the values that it is made of; `null` if some are no columns. */
@@ -167,11 +112,7 @@ const unchecked = new WeakMap<Typed, { sql: string; leaves: string[] | null }>()
  * FLOAT64s put together; infinity is an error where all of them are finite. Only columns and literals are looked at, which
  * cost nothing to look at again, and of nested operations only the outermost.
  */
-function checkedFloat(
-  given: [Typed, Typed],
-  coerced: [string, string],
-  put: (x: string, y: string) => string,
-): Typed {
+function checkedFloat(given: Sides, coerced: [string, string], put: (x: string, y: string) => string): Typed {
   const parts = given.map((value, at) => {
     const sql = coerced[at]!
     if (value.type?.kind !== 'FLOAT64' || value.origin === 'literal') return { sql, leaves: [] }
@@ -196,34 +137,15 @@ function checkedFloat(
 export const isDecimal = ({ kind }: SqlType) => kind === 'NUMERIC' || kind === 'BIGNUMERIC'
 
 /** A product or quotient of decimals, exactly: by `duckdb/udfs/numeric.ts`. */
-export function decimal(what: 'multiply' | 'divide', a: string, b: string, type: SqlType): Typed {
-  if (type.kind === 'NUMERIC') return typed(`gsql_numeric_${what}(${a}, ${b})`, type)
+export function decimal(what: 'multiply' | 'divide', a: string, b: string, type: SqlType): string {
+  if (type.kind === 'NUMERIC') return `gsql_numeric_${what}(${a}, ${b})`
   const texts = [a, b].map(sql => `CAST(${sql} AS VARCHAR)`).join(', ')
-  return typed(`CAST(gsql_bignumeric_${what}(${texts}) AS ${duckType(type)})`, type)
-}
-
-function numbers(left: Typed, right: Typed): { values: Typed[]; type: SqlType } | null {
-  const common = unify([left, right])
-  const type = common?.type ?? { kind: 'INT64' }
-  return common && numberKinds.includes(type.kind) ? { values: common.values, type } : null
+  return `CAST(gsql_bignumeric_${what}(${texts}) AS ${duckType(type)})`
 }
 
 /** DuckDB widens the scale of decimals as it calculates; GoogleSQL keeps 9 digits after the point. */
-export function exact(sql: string, type: SqlType): Typed {
-  return typed(isDecimal(type) ? `CAST(${sql} AS ${duckType(type)})` : sql, type)
-}
-
-/** Division gives FLOAT64 even for integers, and fails on zero where DuckDB gives infinity. */
-function divided(left: Typed, right: Typed): Typed | null {
-  const common = numbers(left, right)
-  if (!common) return null
-  const type: SqlType = common.type.kind === 'INT64' ? { kind: 'FLOAT64' } : common.type
-  const [dividend, divisor] = common.values.map(value => value.sql) as [string, string]
-  if (isDecimal(type)) return decimal('divide', dividend, divisor, type)
-  const quotient = (x: string, y: string) =>
-    repeated([x, y], (x, y) => `(${x} / ${divisorOf(x, y, 'DOUBLE')})`)
-  if (common.type.kind === 'FLOAT64') return checkedFloat([left, right], [dividend, divisor], quotient)
-  return exact(quotient(dividend, divisor), type)
+export function exact(sql: string, type: SqlType): string {
+  return isDecimal(type) ? `CAST(${sql} AS ${duckType(type)})` : sql
 }
 
 /** The divisor, an error where it is zero; but NULL divided by zero is NULL. One that is written out is tested here. */
@@ -231,8 +153,9 @@ export function divisorOf(
   dividend: string,
   divisor: string,
   type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)',
+  node: Expression,
 ): string {
-  if (Number(/^(?:CAST\()*'?(\d[\d.e+-]*)'?(?: AS [\w(), ]+\))*$/i.exec(divisor)?.[1] ?? 0) !== 0)
+  if (node.kind === 'Literal' && /^(INTEGER|FLOAT)$/.test(node.literal) && Number(node.text) !== 0)
     return divisor
   return `(CASE WHEN ${dividend} IS NOT NULL THEN ${nonZero(divisor, type)} END)`
 }
@@ -242,81 +165,58 @@ export function nonZero(sql: string, type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)'
   return `(CASE WHEN ${sql} = 0 THEN ${raise('Division by zero', type)} ELSE ${sql} END)`
 }
 
-/** A date or time moved by an interval, or a DATE by days. */
-function moved(point: Typed, by: Typed, operator: '+' | '-'): Typed | null {
-  const kind = point.type?.kind
-  if (kind === 'DATE' && by.type?.kind === 'INT64') {
+/** Of INTERVALs, and of dates and times with them or with each other. */
+function ofTimes(operator: string, type: SqlType, [left, right]: Sides): string {
+  const ofIntervals = intervalArithmetic(left, right, operator)
+  if (ofIntervals) return ofIntervals
+  if (type.kind === 'INTERVAL') return elapsed(left, right)
+  const [point, by] = left.type && /^DATE|^TIMESTAMP/.test(left.type.kind) ? [left, right] : [right, left]
+  const sign = operator as '+' | '-'
+  if (by.type?.kind === 'INT64') {
     const days = `to_days(CAST(${by.sql} AS INTEGER))`
-    return typed(asDate(withinYears(`(${point.sql} ${operator} ${days})`, 'DATETIME')), 'DATE')
+    return asDate(withinYears(`(${point.sql} ${sign} ${days})`, 'DATETIME'))
   }
-  if (by.type?.kind !== 'INTERVAL') return null
   // As in GoogleSQL, a DATE moved by an interval is a DATETIME.
-  const type = kind === 'DATE' ? 'DATETIME' : kind === 'DATETIME' || kind === 'TIMESTAMP' ? kind : null
-  return type && typed(withinYears(movedBy(point.sql, operator, by), type), type)
+  return withinYears(movedBy(point.sql, sign, by), type.kind as 'DATETIME' | 'TIMESTAMP')
 }
 
 /** The INTERVAL between two points of one type: of TIMESTAMPs in hours, of DATEs in days, of DATETIMEs in both. */
-function elapsed(to: Typed, from: Typed): Typed | null {
-  const kind = to.type?.kind
-  if (kind === undefined || kind !== from.type?.kind) return null
-  const sql: Partial<Record<string, string>> = {
-    DATE: `to_days(CAST(${to.sql} - ${from.sql} AS INTEGER))`,
-    DATETIME: `(${to.sql} - ${from.sql})`,
-    TIMESTAMP: `to_microseconds(epoch_us(${to.sql}) - epoch_us(${from.sql}))`,
-  }
-  return sql[kind] ? typed(sql[kind], 'INTERVAL') : null
+function elapsed(to: Typed, from: Typed): string {
+  if (to.type?.kind === 'DATE') return `to_days(CAST(${to.sql} - ${from.sql} AS INTEGER))`
+  if (to.type?.kind === 'DATETIME') return `(${to.sql} - ${from.sql})`
+  return `to_microseconds(epoch_us(${to.sql}) - epoch_us(${from.sql}))`
 }
 
 /** Strings, bytes or arrays; other values are cast to strings. A whole chain at once, since its bound is on what the chain makes. */
-function concatenated(context: Context, node: Binary, scope: Scope): Typed {
-  const operands = links(node)
-  const none = operands.find(isNull)
-  if (none) throw nullOperand(context, none, '||')
-  const given = context.expressions(operands, scope)
-  const { values, type } = alikeInText(given) ?? {}
-  if (!values || !type) throw noSignature(context, node, 'operator ||', given)
-  return typed(`(${values.map(({ sql }) => sql).join(' || ')})`, type)
-}
-
-/** Values of one type that can be put together, or their texts. */
-function alikeInText(values: Typed[]): { values: Typed[]; type: SqlType } | null {
-  const common = unify(values)
-  const type = common?.type ?? { kind: 'STRING' }
-  if (common && ['ARRAY', 'BYTES', 'STRING'].includes(type.kind)) return { values: common.values, type }
-  if (values.some(value => value.type?.kind === 'BYTES' || value.type?.kind === 'ARRAY')) return null
-  const texts = values.map(value => ({ ...value, sql: convert(value, { kind: 'STRING' }) }))
-  if (texts.some(({ sql }) => sql === null)) return null
-  return { values: texts as Typed[], type: { kind: 'STRING' } }
+function concatenated(context: Context, node: Binary, scope: Scope): string {
+  const { kind } = typeIn(context, node)!
+  const values = context.expressions(links(node), scope).map(value => {
+    const isText = kind !== 'STRING' || value.type?.kind === 'STRING'
+    return isText ? value.sql : convert(value, { kind })
+  })
+  return `(${values.join(' || ')})`
 }
 
 function links(node: Expression): Expression[] {
   return node.kind === 'Binary' && node.operator === '||' ? [...links(node.left), node.right] : [node]
 }
 
-/** `-` and an integer literal are one: without the sign, the least INT64 is out of range. Throws SqlError. */
+/** `-` and an integer literal are one: without the sign, the least INT64 is out of range. */
 export function unary(context: Context, node: Unary, scope: Scope): Typed {
   const { operand, operator } = node
   if (operator === '-' && operand.kind === 'Literal' && operand.literal === 'INTEGER')
-    return signedInteger(context, operand)
-  if (isNull(operand) && operator === 'NOT') throw nullOperand(context, operand, operator)
+    return negativeInteger(operand)
   const value = context.expression(operand, scope)
   if (operator === '-' && value.type?.kind === 'INTERVAL')
     return typed(`gsql_interval_multiplied(${value.sql}, CAST(-1 AS BIGINT))`, 'INTERVAL')
   if (operator === '~' && value.type?.kind === 'BYTES') throw bitsOfBytes(context, node)
-  const kind = value.type?.kind ?? (operator === 'NOT' ? 'BOOL' : 'INT64')
-  const allowed = { NOT: ['BOOL'], '~': ['INT64'], '-': numberKinds, '+': numberKinds }[operator]
-  if (!allowed.includes(kind)) throw noSignature(context, node, `operator ${operator}`, [value])
   return { ...value, sql: `(${operator} ${value.sql})` }
 }
 
-/** Throws SqlError for a literal NULL, other types than STRING and BYTES, and a literal that is no pattern. */
-export function like(context: Context, node: Like, scope: Scope): Typed {
-  const none = [node.left, node.right].find(isNull)
-  if (none) throw nullOperand(context, none, 'LIKE')
-  const sides = context.expressions([node.left, node.right], scope)
-  const [text, pattern] = likeSides(sides)
-  if (!text || !pattern) throw noSignature(context, node, 'operator LIKE', sides)
-  checkPattern(context, node.right)
+export function like(context: Context, node: Like, scope: Scope): string {
+  const [text, pattern] = context
+    .expressions([node.left, node.right], scope)
+    .map(({ sql, type }) => (type?.kind === 'BYTES' ? `gsql_characters(${sql})` : sql)) as [string, string]
   return negated(node.not, matches(text, pattern))
 }
 
@@ -324,154 +224,100 @@ export function like(context: Context, node: Like, scope: Scope): Typed {
  * DuckDB's own LIKE tries every place for every % where there is an escape or a _: for k of them in a text of n characters
  * n^k steps. Its regular expressions take n.
  */
-function matches(text: Typed, pattern: Typed): string {
+function matches(text: string, pattern: string): string {
   const simple = /^'(?:[^\\_]*|%?[^\\%]*%?)'$/
-  if (simple.test(pattern.sql)) return `(${text.sql} LIKE ${pattern.sql})`
-  const tokens = `regexp_extract_all(${pattern.sql}, '(?s)\\\\.|.')`
+  if (simple.test(pattern)) return `(${text} LIKE ${pattern})`
+  const tokens = `regexp_extract_all(${pattern}, '(?s)\\\\.|.')`
   const lone = `CASE WHEN t = '\\' THEN CAST(${raise('A LIKE pattern ends with a backslash')} AS VARCHAR)`
   const token = `${lone} WHEN t = '%' THEN '.*' WHEN t = '_' THEN '.' ELSE regexp_escape(right(t, 1)) END`
   const regexp = joinedBy(`list_transform(${tokens}, lambda t: ${token})`, `''`)
-  return `regexp_full_match(${text.sql}, ${regexp}, 's')`
-}
-
-/** Both as strings; of bytes each as a character. */
-function likeSides(sides: Typed[]): (Typed | null)[] {
-  if (!sides.every(({ type }) => type?.kind === 'BYTES'))
-    return sides.map(side => coerce(side, { kind: 'STRING' }))
-  return sides.map(({ sql }) => typed(`gsql_characters(${sql})`, 'STRING'))
-}
-
-function checkPattern(context: Context, node: Expression): void {
-  if (node.kind === 'Literal' && /(?<!\\)(?:\\\\)*\\$/.test(node.value))
-    throw context.invalid(node, 'A LIKE pattern ends with a backslash')
+  return `regexp_full_match(${text}, ${regexp}, 's')`
 }
 
 /** As a chain of OR or AND, of the patterns that are listed or of those in an array. */
-export function likeAny(context: Context, node: LikeAny, scope: Scope): Typed {
-  const { among, quantifier } = node
-  const any = quantifier === 'ANY'
-  const operand = context.expression(node.operand, scope)
-  const matching = (pattern: Typed): string => {
-    const sides = [operand, pattern].map(side => coerce(side, { kind: 'STRING' }))
-    if (sides.includes(null))
-      throw noSignature(context, node, `operator LIKE ${quantifier}`, [operand, pattern])
-    return matches(sides[0]!, sides[1]!)
-  }
+export function likeAny(context: Context, node: LikeAny, scope: Scope): string {
+  const { among } = node
+  const any = node.quantifier === 'ANY'
+  const { sql: operand } = context.expression(node.operand, scope)
   if (among.kind === 'InList') {
-    const tests = context.expressions(among.items, scope).map(matching)
+    const tests = context.expressions(among.items, scope).map(({ sql }) => matches(operand, sql))
     return negated(node.not, `(${tests.join(any ? ' OR ' : ' AND ')})`)
   }
   const array = context.expression(among.array, scope)
-  if (array.type && array.type.kind !== 'ARRAY')
-    throw noSignature(context, node, 'operator LIKE UNNEST', [array])
   const pattern = quoteName(context.uniqueName('p'))
-  const test = matching({ sql: pattern, type: elementOf(array.type) ?? { kind: 'STRING' } })
+  const test = matches(operand, pattern)
   const tests = (not: string) => `list_transform(${array.sql}, lambda ${pattern}: ${not}${test})`
   return negated(node.not, any ? anyOf(tests('')) : `(NOT ${anyOf(tests('NOT '))})`)
 }
 
-/** IN a list, an array or a query. Throws SqlError where what is compared has no common type. */
-export function inOperator(context: Context, node: In, scope: Scope): Typed {
-  const aggregation = { found: false }
-  const operand = context.expression(node.operand, { ...scope, aggregation })
-  scope.aggregation.found ||= aggregation.found
-  const among = listed(node.among)
-  if (among.kind === 'InUnnest') {
-    const array = context.expression(among.array, scope)
-    return negated(node.not, inArray(context, node, operand, array))
-  }
-  if (among.kind === 'InQuery') {
-    const windows = [...descendantsHere(node.operand)].some(part => part.kind === 'Call' && part.over)
-    return negated(
-      node.not,
-      inQuery(context, node, operand, among.query, scope, windows || aggregation.found),
-    )
-  }
-  const values = [operand, ...context.expressions(among.items, scope)]
-  const { values: common, type } = unifyOrThrow(context, node, 'operator IN', values)
-  if (incomparable.includes(type?.kind ?? 'BOOL')) throw noSignature(context, node, 'operator IN', values)
+/** IN a list, an array or a query. */
+export function inOperator(context: Context, node: In, scope: Scope): string {
+  const { among } = node
+  if (among.kind === 'InQuery') return negated(node.not, inQuery(context, node, among.query, scope))
+  if (among.kind === 'InUnnest' && !isListed(among))
+    return negated(node.not, inArray(context, node, among.array, scope))
+  // DuckDB looks a list up by hash.
+  const { items } = isListed(among) ? among.array : among
+  return negated(node.not, inList(context, node, items, scope))
+}
+
+function inList(context: Context, node: In, items: Expression[], scope: Scope): string {
+  const values = context.expressions([node.operand, ...items], scope)
+  const [first, ...others] = values as [Typed, ...Typed[]]
   // Of FLOAT64s only NaN is another matter, and no literal is NaN.
-  const given = among.items.some(item => item.kind !== 'Literal' || isNull(item))
-  if (type?.kind !== 'STRUCT' && !(type?.kind === 'FLOAT64' && given)) {
-    const [one, ...rest] = common.map(value => value.sql)
-    return negated(node.not, `(${one} IN (${rest.join(', ')}))`)
-  }
-  const [first, ...items] = common as [Typed, ...Typed[]]
+  const given = items.some(item => item.kind !== 'Literal' || item.literal === 'NULL')
+  const kind = commonOf(values)?.kind
+  if (kind !== 'STRUCT' && !(kind === 'FLOAT64' && given))
+    return `(${first.sql} IN (${others.map(({ sql }) => sql).join(', ')}))`
   const parts = first.fields ?? [first]
-  const sql = repeated(
+  return repeated(
     parts.map(part => part.sql),
     (...texts) => {
       const again = parts.map((part, at) => ({ ...part, sql: texts[at]! }))
       const one = first.fields ? { ...first, fields: again } : again[0]!
-      return `(${items.map(item => equality(context, node, one, item)).join(' OR ')})`
+      return `(${others.map(other => equality(one, other)).join(' OR ')})`
     },
   )
-  return negated(node.not, sql)
 }
 
-/** An array that is written out is a list, which DuckDB looks up by hash. */
-function listed(among: In['among']): In['among'] {
-  const array = among.kind === 'InUnnest' && among.array.kind === 'ArrayLiteral' ? among.array : null
-  if (!array || array.type || array.items.length === 0) return among
-  return { kind: 'InList', items: array.items, at: array.at }
-}
-
-/** DuckDB's IN takes structs for one value each, in which NULL is equal to NULL. */
-function equality(context: Context, node: In, one: Typed, other: Typed): string {
-  const equal = comparison(one, other, '=')
-  if (!equal) throw noSignature(context, node, 'operator IN', [one, other])
-  return equal.sql
-}
-
-/**
- * Whether one of the rows is equal; NULL if none is, and of some it is not known.
- * @param ofRows whether the operand is computed of many rows, which it cannot be inside a query
- */
-function inQuery(
-  context: Context,
-  node: In,
-  operand: Typed,
-  query: Query,
-  scope: Scope,
-  ofRows: boolean,
-): string {
-  const { columns, sql } = context.query(query, scope, scope.ctes)
-  const [column, ...more] = columns
-  if (!column || more.length > 0) throw context.invalid(query, 'Subquery of type IN must have one column')
+/** Whether one of the rows is equal; NULL if none is, and of some it is not known. */
+function inQuery(context: Context, node: In, query: Query, scope: Scope): string {
+  const operand = context.bare(node.operand, scope)
+  const { names, sql } = context.query(query, scope)
+  const [column] = context.resolution.rows.get(query)!.columns
   const rows = quoteName(context.uniqueName('rows'))
-  const value = typed(`${rows}.${quoteName(column.duck)}`, column.type)
-  const kind = unifyOrThrow(context, node, 'operator IN', [operand, value]).type?.kind
-  if (kind === 'FLOAT64' && column.type?.kind === 'FLOAT64')
+  const value = typed(`${rows}.${quoteName(names[0]!)}`, column!.type as SqlType | null)
+  const type = commonOf([operand, value])
+  const kind = type?.kind
+  if (kind === 'FLOAT64' && value.type?.kind === 'FLOAT64')
     return `(${operand.sql} IN (SELECT ${value.sql} FROM (${sql}) AS ${rows} WHERE isnan(${value.sql}) IS NOT TRUE))`
   if (kind !== 'STRUCT') return `(${operand.sql} IN (${sql}))`
-  if (ofRows)
+  // What is computed of many rows cannot be inside a query.
+  if ([...descendantsHere(node.operand)].some(isOverRows))
     throw context.unsupported(
       node,
       'A STRUCT of aggregates IN a query',
       'select it in a query of its own, and compare around that',
     )
-  const equal = equality(context, node, operand, value)
+  const equal = equality(asCoerced(context, node.operand, operand), coerce(value, type!))
   const found = `CASE WHEN bool_or(${equal}) THEN true WHEN bool_or(${equal} IS NULL) THEN NULL ELSE false END`
   return `(SELECT ${found} FROM (${sql}) AS ${rows})`
 }
 
 /** Without a match the result is NULL, not false, if either side holds a NULL; but an empty array has no match. */
-function inArray(context: Context, node: In, operand: Typed, array: Typed): string {
-  const element = elementOf(array.type)
-  const common = !element ? null : unify([operand, { ...array, sql: '', type: element }])
-  if (!common) throw noSignature(context, node, 'operator IN UNNEST', [operand, array])
-  const x = common.values[0]!.sql
-  const a =
-    element && common.type && common.type.kind !== element.kind
-      ? `CAST(${array.sql} AS ${duckType(common.type)}[])`
-      : array.sql
-  if (common.type?.kind === 'STRUCT') {
+function inArray(context: Context, node: In, among: Expression, scope: Scope): string {
+  const operand = context.expression(node.operand, scope)
+  const array = context.expression(among, scope)
+  const element = elementOf(array.type)!
+  const type = operand.type ?? element
+  if (type.kind === 'STRUCT') {
     const each = quoteName(context.uniqueName('x'))
-    const test = equality(context, node, operand, typed(each, element))
+    const test = equality(operand, coerce(typed(each, element), type))
     return anyOf(`list_transform(${array.sql}, lambda ${each}: ${test})`)
   }
-  return repeated([x, a], (x, a) => {
-    const found = `list_contains(${a}, ${x})${common.type?.kind === 'FLOAT64' ? ` AND NOT isnan(${x})` : ''}`
+  const list = type.kind === element.kind ? array.sql : `CAST(${array.sql} AS ${duckType(type)}[])`
+  return repeated([operand.sql, list], (x, a) => {
+    const found = `list_contains(${a}, ${x})${type.kind === 'FLOAT64' ? ` AND NOT isnan(${x})` : ''}`
     const unknown = `${x} IS NULL OR list_count(${a}) < len(${a})`
     return `(CASE WHEN COALESCE(len(${a}), 0) = 0 THEN false WHEN ${found} THEN true WHEN ${unknown} THEN NULL ELSE false END)`
   })
@@ -486,16 +332,9 @@ export function anyOf(tests: string): string {
   )
 }
 
-/** Throws SqlError for types that have no order, or no common type. */
-export function between(context: Context, node: Between, scope: Scope): Typed {
+export function between(context: Context, node: Between, scope: Scope): string {
   const values = context.expressions([node.operand, node.low, node.high], scope)
-  if (!values.every(({ type }) => orderable(type)))
-    throw noSignature(context, node, 'operator BETWEEN', values)
-  const [operand, low, high] = unifyOrThrow(context, node, 'operator BETWEEN', values).values as [
-    Typed,
-    Typed,
-    Typed,
-  ]
+  const [operand, low, high] = values as [Typed, Typed, Typed]
   // DuckDB's greatest number is NaN, which nothing comes before.
   const strange = high.type?.kind === 'FLOAT64' && high.origin !== 'literal'
   // Its BETWEEN plans what is more than a column twice.
@@ -503,32 +342,23 @@ export function between(context: Context, node: Between, scope: Scope): Typed {
     return negated(node.not, `(${operand.sql} BETWEEN ${low.sql} AND ${high.sql})`)
   const sql = repeated([operand.sql], sql => {
     const value = { ...operand, sql }
-    return `(${comparison(value, low, '>=')!.sql} AND ${comparison(value, high, '<=')!.sql})`
+    return `(${comparison(value, low, '>=')} AND ${comparison(value, high, '<=')})`
   })
   return negated(node.not, sql)
 }
 
 /** IS NULL, TRUE or FALSE, never NULL itself; UNKNOWN is NULL. */
-export function is(context: Context, node: Is, scope: Scope): Typed {
-  const value = context.expression(node.operand, scope)
-  if (node.what !== 'NULL' && !coerce(value, { kind: 'BOOL' }))
-    throw noSignature(context, node, `operator IS ${node.what}`, [value])
+export function is(context: Context, node: Is, scope: Scope): string {
   const what = node.what === 'UNKNOWN' ? 'NULL' : node.what
-  return typed(`(${value.sql} IS ${node.not ? 'NOT ' : ''}${what})`, 'BOOL')
+  return `(${context.expression(node.operand, scope).sql} IS ${node.not ? 'NOT ' : ''}${what})`
 }
 
-/** Never NULL: to it, NULL is a value like others. Throws SqlError for operands without a common type. */
-export function isDistinctFrom(context: Context, node: IsDistinctFrom, scope: Scope): Typed {
-  const sides = context.expressions([node.left, node.right], scope)
-  const [left, right] = alike(context, node, 'IS DISTINCT FROM', sides)
-  return typed(`(${left} IS ${node.not ? 'NOT ' : ''}DISTINCT FROM ${right})`, 'BOOL')
+/** Never NULL: to it, NULL is a value like others. */
+export function isDistinctFrom(context: Context, node: IsDistinctFrom, scope: Scope): string {
+  const [left, right] = context.expressions([node.left, node.right], scope) as Sides
+  return `(${left.sql} IS ${node.not ? 'NOT ' : ''}DISTINCT FROM ${right.sql})`
 }
 
-/** The SQL of an operator's operands, brought to one type. */
-function alike(context: Context, node: Expression, operator: string, values: Typed[]): string[] {
-  return unifyOrThrow(context, node, `operator ${operator}`, values).values.map(value => value.sql)
-}
-
-function negated(not: boolean, sql: string): Typed {
-  return typed(not ? `(NOT ${sql})` : sql, 'BOOL')
+function negated(not: boolean, sql: string): string {
+  return not ? `(NOT ${sql})` : sql
 }

@@ -6,12 +6,13 @@
  * by something else. So sorting is deferred to the query that reads the subquery (`Relation.order`), which sorts only if
  * it is a plain SELECT.
  */
+import { isOverRows } from '../../../sql/resolve/calls.ts'
+import type { Column } from '../../../sql/resolve/resolution.ts'
 import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
 import { descendantsHere } from '../../../sql/walk.ts'
 import type { Context, OrderKey, Relation, Scope, Sorting } from './context.ts'
-import { isOverRows } from './functions/calls.ts'
-import { key as keyOf } from './keys.ts'
-import { itemNumber, type SelectedItem, type SelectResult } from './select.ts'
+import { columnValue } from './names.ts'
+import { itemNumber, type Selected } from './select.ts'
 import { count, nanKey, orderDirection } from './windows.ts'
 
 /** What follows the body of a query, and the order that it leaves to its reader. */
@@ -26,62 +27,41 @@ interface Key {
   nan: string
 }
 
-/** The tail of a query over a SELECT. */
-export function tailOfSelect(
-  context: Context,
-  node: Query,
-  body: Select,
-  selected: SelectResult,
-  sorting: Sorting,
-): Tail {
-  const keys =
-    node.orderBy.length > 0
-      ? node.orderBy.map(item => orderKey(context, item, selected, body))
-      : inheritedKeys(body, selected)
-  return tail(context, node, keys, sorting)
+/** The keys of a query over a SELECT. */
+export function keysOfSelect(context: Context, node: Query, body: Select, selected: Selected): Key[] {
+  if (node.orderBy.length === 0) return inheritedKeys(context, body, selected)
+  return node.orderBy.map(item => orderKey(context, item, selected, body))
 }
 
 /**
- * The ORDER BY of a SELECT DISTINCT by the numbers of its columns, for a query around it: where NaN needs a key of its own, which
- * DISTINCT does not select. `null` where the SELECT itself can sort.
+ * Whether only a query around a SELECT DISTINCT can sort it: where NaN needs a key of its own, which DISTINCT does not select.
  */
-export function orderAround(
-  context: Context,
-  node: Query,
-  body: Select,
-  selected: SelectResult,
-): OrderItem[] | null {
-  if (!body.distinct || body.as === 'STRUCT') return null
-  const keys = node.orderBy.map(item => orderKey(context, item, selected, body))
-  const floats = keys.some(
-    ({ column }) => column !== null && selected.items[column]!.value.type?.kind === 'FLOAT64',
-  )
-  if (!floats || keys.some(({ column }) => column === null)) return null
-  return node.orderBy.map((item, at): OrderItem => {
-    const text = String(keys[at]!.column! + 1)
-    return { ...item, expression: { kind: 'Literal', literal: 'INTEGER', text, value: '', at: item.at } }
-  })
+export function sortsAround(body: Select, { values }: Selected, keys: Key[]): boolean {
+  const columns = keys.map(({ column }) => column)
+  const isFloat = (column: number | null) => column !== null && values[column]!.type?.kind === 'FLOAT64'
+  return body.distinct && body.as !== 'STRUCT' && !columns.includes(null) && columns.some(isFloat)
 }
 
-/** The tail of a query over anything else, whose columns `scope` shows. */
-export function tailOfRows(
+/** The keys of a query over rows, which may be items of a SELECT list by their numbers. */
+export function keysOfRows(
   context: Context,
-  node: Query,
-  items: SelectedItem[],
+  { orderBy }: Query,
+  columns: readonly Column[],
   scope: Scope,
-  sorting: Sorting,
-): Tail {
-  const keys = node.orderBy.map((item): Key => {
-    const column = itemNumber(context, item.expression, items)
-    const value = column === null ? context.expression(item.expression, scope) : items[column]!.value
-    keyOf(context, item, 'ORDER BY', value)
+  numbers: (number | null)[] = [],
+): Key[] {
+  return orderBy.map((item, at) => {
+    const column = numbers[at] ?? itemNumber(context, item.expression, columns)
+    const value =
+      column === null
+        ? context.expression(item.expression, scope)
+        : columnValue(context, columns[column]!, scope)
     const sql = column === null ? value.sql : String(column + 1)
     return { sql, column, direction: orderDirection(item), nan: nanKey(value, item) }
   })
-  return tail(context, node, keys, sorting)
 }
 
-function tail(context: Context, node: Query, keys: Key[], sorting: Sorting): Tail {
+export function tail(context: Context, node: Query, keys: Key[], sorting: Sorting): Tail {
   const left = keys.every(key => key.column !== null)
     ? keys.map(({ column, direction }): OrderKey => ({ column: column!, direction }))
     : []
@@ -94,41 +74,27 @@ function tail(context: Context, node: Query, keys: Key[], sorting: Sorting): Tai
 }
 
 /** An item of the SELECT list by number or name, which comes before a column of FROM; or an expression over both. */
-function orderKey(context: Context, item: OrderItem, selected: SelectResult, body: Select): Key {
-  const ordinals = body.as !== 'STRUCT'
+function orderKey(context: Context, item: OrderItem, selected: Selected, body: Select): Key {
+  const { list, values, scope } = selected
   const direction = orderDirection(item)
-  const { items } = selected
-  const scope = body.distinct ? distinctScope(context, item, selected) : selected.scope
-  const named = itemNumber(context, item.expression, items)
-  const key = named === null ? context.expression(item.expression, scope) : items[named]!.value
-  const { sql } = keyOf(context, item, 'ORDER BY', key)
+  const named = itemNumber(context, item.expression, list)
+  const key = named === null ? context.expression(item.expression, scope) : values[named]!
   // DISTINCT sorts by what it selects only.
   const nan = body.distinct ? '' : nanKey(key, item)
-  if (!ordinals) return { sql, column: null, direction, nan }
-  const column = named ?? items.findIndex(({ value }) => value.sql === sql)
-  if (column < 0) return { sql, column: null, direction, nan }
+  const column = named ?? values.findIndex(({ sql }) => sql === key.sql)
+  if (body.as === 'STRUCT' || column < 0) return { sql: key.sql, column: null, direction, nan }
   return { sql: String(column + 1), column, direction, nan }
 }
 
-/** What ORDER BY sees after SELECT DISTINCT: its columns, and no rows to aggregate. */
-function distinctScope(context: Context, item: OrderItem, { items, scope }: SelectResult): Scope {
-  const call = [...descendantsHere(item)].find(isOverRows)
-  if (call)
-    throw context.invalid(
-      call,
-      'An aggregate or window function is not allowed in ORDER BY after SELECT DISTINCT: select it, and sort by its name',
-    )
-  return { ...scope, visible: new Set(items.map(({ value }) => value.sql)) }
-}
-
 /** The order of the only table read, if each of its rows gives one row. */
-function inheritedKeys(body: Select, { scope, items }: SelectResult): Key[] {
-  const [variable, ...more] = scope.variables
-  const plain = !body.distinct && !body.groupBy && !body.having && !scope.aggregation.found
-  if (!plain || more.length > 0 || variable?.kind !== 'relation') return []
-  return variable.order.map(({ column, direction }) => {
-    const { sql } = variable.columns[column]!
-    const at = items.findIndex(({ value }) => value.sql === sql)
+function inheritedKeys(context: Context, body: Select, { from, values, scope }: Selected): Key[] {
+  if (!from || from.order.length === 0 || body.distinct || body.groupBy || body.having) return []
+  if ([...descendantsHere(body)].some(node => isOverRows(node) && node.kind === 'Call' && !node.over))
+    return []
+  const [variable] = from.source.variables
+  return from.order.map(({ column, direction }) => {
+    const { sql } = columnValue(context, variable!.columns[column]!, scope)
+    const at = values.findIndex(value => value.sql === sql)
     return { sql, column: at < 0 || body.as === 'STRUCT' ? null : at, direction, nan: '' }
   })
 }

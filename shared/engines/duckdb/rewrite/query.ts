@@ -1,35 +1,23 @@
 /** Whole queries: WITH, set operations, parentheses. */
-import { matchedNames } from '../../../sql/columns.ts'
-import { inReadingOrder, nameKey, readsItself } from '../../../sql/relations.ts'
+import { inReadingOrder, readsItself } from '../../../sql/relations.ts'
 import { recursionOf } from '../../../sql/resolve/recursion.ts'
-import type {
-  ByName,
-  CommonTable,
-  Query,
-  QueryBody,
-  SetOperation,
-  SetOperator,
-  With,
-} from '../../../sql/tree.ts'
+import type { Column, Rows } from '../../../sql/resolve/resolution.ts'
+import type { CommonTable, Query, QueryBody, SetOperation, SetOperator, With } from '../../../sql/tree.ts'
+import type { SqlType } from '../../../sql/types.ts'
 import { quoteName } from '../syntax.ts'
-import { coerce, unifyOrThrow } from './coercion.ts'
+import { coerce } from './coercion.ts'
 import {
-  type CommonTable as NamedTable,
   type Context,
-  type Ctes,
-  type OutputColumn,
   raise,
   type Relation,
   type Scope,
   type Sorting,
   structField,
-  throwing,
   type Typed,
   typed,
 } from './context.ts'
-import { key } from './keys.ts'
-import { orderAround, tailOfRows, tailOfSelect } from './order.ts'
-import { newScope, visibleColumn } from './scope.ts'
+import { mergedIn, typeOf } from './names.ts'
+import { keysOfRows, keysOfSelect, sortsAround, tail } from './order.ts'
 import { select } from './select.ts'
 
 /** A query in pieces, so that a WITH inside can move to the front, where DuckDB expects it. */
@@ -42,15 +30,14 @@ interface CommonText {
   recursive: boolean
 }
 
-/** Rewrites a query. `outer` is the query around it, if it may be correlated. Throws SqlError. */
+/** Prints a query. `outer` is the query around it, if it may be correlated. */
 export function query(
   context: Context,
   node: Query,
   outer: Scope | null,
-  ctes: Ctes,
   sorting: Sorting = 'sorted',
 ): Relation {
-  const pieces = piecesOf(context, node, outer, ctes, sorting)
+  const pieces = piecesOf(context, node, outer, sorting)
   return { ...pieces, sql: whole(pieces) }
 }
 
@@ -60,113 +47,102 @@ function whole({ ctes, sql }: Pieces): string {
   return `WITH ${recursive}${ctes.map(text => text.sql).join(', ')} ${sql}`
 }
 
-function piecesOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, sorting: Sorting): Pieces {
-  const common = node.with ? commonTables(context, node.with, ctes) : { texts: [], ctes }
-  const body = bodyOf(context, node, outer, common.ctes, sorting)
-  return { ...body, ctes: [...common.texts, ...body.ctes] }
+function piecesOf(context: Context, node: Query, outer: Scope | null, sorting: Sorting): Pieces {
+  const ctes = node.with ? commonTables(context, node.with) : []
+  const body = bodyOf(context, node, outer, sorting)
+  return { ...body, ctes: [...ctes, ...body.ctes] }
 }
 
-/** Each common table under a unique name; it sees the tables before it, and is never correlated. */
-function commonTables(context: Context, node: With, around: Ctes) {
-  const ctes = new Map<string, NamedTable>(around)
-  const texts: CommonText[] = []
-  const names = new Set<string>()
-  for (const { name } of node.ctes) {
-    if (names.has(nameKey(name.name)))
-      throw context.invalid(name, `Duplicate alias ${name.name} for WITH subquery`)
-    names.add(nameKey(name.name))
-  }
-  const ordered = inReadingOrder(node, (one, other) => {
-    throw context.invalid(one.name, `${one.name.name} and ${other.name.name} read each other`)
+/** Each common table under a unique name. */
+function commonTables(context: Context, node: With): CommonText[] {
+  return inReadingOrder(node, () => {}).flatMap(cte => {
+    const table = context.uniqueName(cte.name.name)
+    if (node.recursive && readsItself(cte)) return recursiveTable(context, cte, table)
+    const { sql, ...relation } = context.query(cte.query, null, 'deferred')
+    context.common.set(context.resolution.rows.get(cte.query)!, { ...relation, table })
+    return { sql: `${quoteName(table)} AS (${sql})`, recursive: false }
   })
-  for (const cte of ordered) {
-    const duck = context.uniqueName(cte.name.name)
-    const recursive = node.recursive && readsItself(cte)
-    const inside = recursive
-      ? recursiveTable(context, cte, duck, ctes)
-      : { texts: [], relation: context.query(cte.query, null, ctes, 'deferred') }
-    const { relation } = inside
-    texts.push(...inside.texts, { sql: `${quoteName(duck)} AS (${relation.sql})`, recursive })
-    ctes.set(nameKey(cte.name.name), { ...relation, duck })
-  }
-  return { texts, ctes }
 }
 
 /** As in BigQuery (https://cloud.google.com/bigquery/docs/recursive-ctes, "Troubleshoot iteration limit errors"). */
 const mostRounds = 500
 
-/** A common table that reads itself, under a name in DuckDB, behind the tables of a WITH inside it. */
-function recursiveTable(context: Context, cte: CommonTable, duck: string, around: Ctes) {
-  const { name } = cte
-  const { with: common, union: body } = recursionOf(throwing(context), cte)!
-  const { texts, ctes } = common ? commonTables(context, common, around) : { texts: [], ctes: around }
-  const first = operand(context, body.left, null, ctes, 'sorted')
-  const columns = first.columns.map((column): OutputColumn => ({
-    ...column,
-    duck: context.uniqueName('c'),
-    type: column.type ?? { kind: 'INT64' },
-  }))
-  const own: NamedTable = { columns, valueTable: first.valueTable, order: [], duck }
-  const next = operand(context, body.right, null, new Map([...ctes, [nameKey(name.name), own]]), 'sorted')
-  const pairs = columnsByPlace(context, body, first, next)
-  for (const [at, [, column]] of pairs.entries())
-    if (!coerce(typed('', column!.type), columns[at]!.type!))
-      throw context.invalid(body.right, `Column ${at + 1} of ${name.name} has another type than before UNION`)
-  const [a, b] = [
-    asColumns(context, first, first.columns, columns),
-    asColumns(context, next, next.columns, columns),
-  ]
+/** A common table that reads itself, behind the tables of a WITH inside it. */
+function recursiveTable(context: Context, cte: CommonTable, table: string): CommonText[] {
+  const { with: common, union } = recursionOf({ fault() {} }, cte)!
+  const texts = common ? commonTables(context, common) : []
+  const rows = context.resolution.rows.get(cte.query)!
+  const first = operand(context, union.left, null)
+  const names = rows.columns.map(() => context.uniqueName('c'))
+  context.common.set(rows, { names, order: [], table })
+  const next = operand(context, union.right, null)
+  const sides = [first, next] as const
+  const [a, b] = [union.left, union.right].map((side, at) =>
+    asColumns(context, context.resolution.rows.get(side)!, sides[at]!, rows.columns, names),
+  ) as [string, string]
   const sql =
-    body.operator === 'UNION ALL' ? counted(context, duck, a, b) : `${a} ${setOperators[body.operator]} ${b}`
-  return { texts, relation: { ...own, sql } }
+    union.operator === 'UNION ALL'
+      ? counted(context, table, a, b)
+      : `${a} ${setOperators[union.operator]} ${b}`
+  return [...texts, { sql: `${quoteName(table)} AS (${sql})`, recursive: true }]
 }
 
 /** The union with one more column, the number of the round, which ends a recursion that has no end of its own. */
-function counted(context: Context, duck: string, first: string, next: string): string {
+function counted(context: Context, table: string, first: string, next: string): string {
   const round = quoteName(context.uniqueName('round'))
-  const last = `(SELECT max(${round}) FROM ${quoteName(duck)})`
+  const last = `(SELECT max(${round}) FROM ${quoteName(table)})`
   const tooMany = raise('A recursive CTE has reached the maximum number of iterations: 500')
   const number = `CASE WHEN ${last} < ${mostRounds} THEN ${last} + 1 ELSE ${tooMany} END`
   return `SELECT *, 0 AS ${round} FROM (${first}) UNION ALL SELECT *, ${number} FROM (${next})`
 }
 
-function bodyOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, sorting: Sorting): Pieces {
+function bodyOf(context: Context, node: Query, outer: Scope | null, sorting: Sorting): Pieces {
   const { body } = node
   if (body.kind === 'Select') {
-    const selected = select(context, body, outer, ctes, node.orderBy)
-    const around = orderAround(context, node, body, selected)
-    if (around) {
-      const rows = { ...selected, ctes: [], order: [] }
-      return sortedRows(context, { ...node, orderBy: around }, rows, newScope(ctes, outer), sorting)
+    const selected = select(context, body, outer, node.orderBy)
+    const keys = keysOfSelect(context, node, body, selected)
+    const { sql, names } = selected
+    if (sortsAround(body, selected, keys)) {
+      const numbers = keys.map(({ column }) => column)
+      return sortedRows(context, node, { sql, names, order: [], ctes: [] }, outer, sorting, numbers)
     }
-    const tail = tailOfSelect(context, node, body, selected, sorting)
-    return { ...selected, ctes: [], sql: selected.sql + tail.sql, order: tail.order }
+    const end = tail(context, node, keys, sorting)
+    return { names, ctes: [], sql: sql + end.sql, order: end.order }
   }
-  const rows = operand(context, body, outer, ctes, sorting)
+  const rows = operand(context, body, outer, sorting)
   if (node.orderBy.length === 0 && !node.limit && !node.offset) return rows
-  return sortedRows(context, node, rows, newScope(ctes, outer), sorting)
+  return sortedRows(context, node, rows, outer, sorting)
 }
 
-/** ORDER BY and LIMIT around a set operation or a query in parentheses. */
-function sortedRows(context: Context, node: Query, rows: Pieces, scope: Scope, sorting: Sorting): Pieces {
+/** ORDER BY and LIMIT around a set operation, a query in parentheses or a SELECT, by the numbers of its columns. */
+function sortedRows(
+  context: Context,
+  node: Query,
+  rows: Pieces,
+  outer: Scope | null,
+  sorting: Sorting,
+  numbers?: (number | null)[],
+): Pieces {
   const name = quoteName(context.uniqueName('q'))
-  const columns = rows.columns.map(column => visibleColumn(name, column))
-  scope.variables.push({ kind: 'relation', name: null, columns, order: [] })
-  const items = columns.map(column => ({ name: column.name, value: column }))
-  const tail = tailOfRows(context, node, items, scope, sorting)
-  return { ...rows, ctes: [], sql: `SELECT * FROM (${whole(rows)}) AS ${name}${tail.sql}`, order: tail.order }
+  const { columns } = context.resolution.rows.get(node.body)!
+  for (const [at, column] of columns.entries())
+    context.columns.set(column, typed(`${name}.${quoteName(rows.names[at]!)}`, typeOf(column)))
+  const variables = [{ name: null, node: null, columns, open: null, element: null }]
+  const keys = keysOfRows(context, node, columns, { own: { variables, merged: [] }, outer }, numbers)
+  const end = tail(context, node, keys, sorting)
+  return { ...rows, ctes: [], sql: `SELECT * FROM (${whole(rows)}) AS ${name}${end.sql}`, order: end.order }
 }
 
 function operand(
   context: Context,
   node: QueryBody,
   outer: Scope | null,
-  ctes: Ctes,
-  sorting: Sorting,
+  sorting: Sorting = 'sorted',
 ): Pieces {
-  if (node.kind === 'QueryInParentheses') return piecesOf(context, node.query, outer, ctes, sorting)
-  if (node.kind === 'SetOperation') return setOperation(context, node, outer, ctes)
-  return { ...select(context, node, outer, ctes), ctes: [], order: [] }
+  if (node.kind === 'QueryInParentheses') return piecesOf(context, node.query, outer, sorting)
+  if (node.kind === 'SetOperation') return setOperation(context, node, outer)
+  const { sql, names } = select(context, node, outer)
+  return { sql, names, ctes: [], order: [] }
 }
 
 /** GoogleSQL spells out DISTINCT where DuckDB implies it. */
@@ -179,92 +155,56 @@ const setOperators: Record<SetOperator, string> = {
   'EXCEPT DISTINCT': 'EXCEPT',
 }
 
-function setOperation(context: Context, node: SetOperation, outer: Scope | null, ctes: Ctes): Pieces {
-  const sides = [node.left, node.right].map(side => operand(context, side, outer, ctes, 'sorted'))
-  const [left, right] = sides as [Pieces, Pieces]
-  const pairs = node.byName
-    ? matchedColumns(context, node, node.byName, left, right)
-    : columnsByPlace(context, node, left, right)
-  const columns = pairs.map((pair, at): OutputColumn => {
-    const values = pair.map(column => ({ ...column, sql: '', type: column?.type ?? null }))
-    const { type } = unifyOrThrow(context, node, `set operation, column ${at + 1},`, values)
-    if (node.operator !== 'UNION ALL') key(context, node, 'A set operation', typed('', type))
-    const origin = pair[0]?.origin && pair[1]?.origin
-    const empty = pair.every(column => column?.empty || column?.type === null)
-    const duck = context.uniqueName('c')
-    return { ...(pair[0] ?? pair[1]!), duck, type, origin, empty, fields: undefined }
+function setOperation(context: Context, node: SetOperation, outer: Scope | null): Pieces {
+  const sides = [node.left, node.right].map(side => operand(context, side, outer))
+  const { columns } = context.resolution.rows.get(node)!
+  const names = columns.map(() => context.uniqueName('c'))
+  const texts = [node.left, node.right].map((side, at) => {
+    const rows = context.resolution.rows.get(side)!
+    const placeOf = new Map(rows.columns.map((column, at) => [column, at]))
+    const places = columns.map(column => {
+      const own = mergedIn(column).find(each => placeOf.has(each))
+      return own && placeOf.get(own)
+    })
+    return `(${asColumns(context, rows, sides[at]!, columns, names, places)})`
   })
-  const [a, b] = sides.map((side, at) => {
-    const own = pairs.map(pair => pair[at]!)
-    return `(${asColumns(context, side, own, columns)})`
-  })
-  const sql = `${a} ${setOperators[node.operator]} ${b}`
-  return { sql, ctes: [], columns, valueTable: left.valueTable && right.valueTable, order: [] }
+  return { sql: texts.join(` ${setOperators[node.operator]} `), ctes: [], names, order: [] }
 }
 
-/** For each column of a set operation those of its two queries, `null` where one has none. */
-type Pair = [OutputColumn | null, OutputColumn | null]
-
-function columnsByPlace(context: Context, node: SetOperation, left: Pieces, right: Pieces): Pair[] {
-  if (left.columns.length !== right.columns.length)
-    throw context.invalid(
-      node.right,
-      `Queries in a set operation have mismatched column count: ${left.columns.length} and ${right.columns.length}`,
-    )
-  return left.columns.map((column, at) => [column, right.columns[at]!])
-}
-
-function matchedColumns(
-  context: Context,
-  node: SetOperation,
-  byName: ByName,
-  left: Pieces,
-  right: Pieces,
-): Pair[] {
-  const [leftNames, rightNames] = [left, right].map(({ columns, valueTable }) => {
-    const names = columns.flatMap(({ name }) => name ?? [])
-    if (valueTable || names.length < columns.length)
-      throw context.invalid(node, 'BY NAME needs a name for every column: give it one with AS')
-    const seen = new Set<string>()
-    const twice = names.find(name => seen.size === seen.add(nameKey(name)).size)
-    if (twice !== undefined && byName.on.length === 0)
-      throw context.invalid(node, `BY NAME needs different names: two columns are called ${twice}`)
-    return names
-  }) as [string[], string[]]
-  const names = matchedNames(byName, leftNames, rightNames)
-  if ('problem' in names) throw context.invalid(node, capitalized(names.problem))
-  const byKey = ({ columns }: Pieces) => Map.groupBy(columns, ({ name }) => nameKey(name!))
-  const sides = [byKey(left), byKey(right)] as const
-  const columnOf = (side: 0 | 1, name: string) => sides[side].get(nameKey(name))?.[0] ?? null
-  return names.map(name => [columnOf(0, name), columnOf(1, name)])
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
+/** What is known of a column's value, most of one that is written out. */
+function valueIn({ items }: Context, { from, type, origin, empty }: Column): Typed {
+  const item = from.kind === 'item' ? items.get(from.item) : undefined
+  return item ?? { sql: '', type: type as SqlType | null, origin, empty }
 }
 
 /** A value whose column holds it, with the fields of a struct that was written out. */
-function fromColumn(value: Typed): Typed {
-  const { type } = value
-  if (type?.kind !== 'STRUCT' || !value.fields) return value
-  const fields = value.fields.map((field, at) =>
-    fromColumn({ ...field, sql: structField(value.sql, type, at).sql }),
-  )
-  return { ...value, fields }
+function fromColumn(sql: string, value: Typed): Typed {
+  const { type, fields } = value
+  if (type?.kind !== 'STRUCT' || !fields) return { ...value, sql }
+  const inside = fields.map((field, at) => fromColumn(structField(sql, type, at).sql, field))
+  return { ...value, sql, fields: inside }
 }
 
-/** A query with its columns cast to the common types, NULL for those that it does not have. */
+/**
+ * A query with its columns cast to those of a set operation, NULL for those that it does not have.
+ * @param places of its columns, by their own places without them
+ */
 function asColumns(
   context: Context,
+  { columns: own }: Rows,
   side: Pieces,
-  own: (OutputColumn | null)[],
-  columns: OutputColumn[],
+  columns: readonly Column[],
+  names: string[],
+  places: (number | undefined)[] = [...columns.keys()],
 ): string {
   const name = quoteName(context.uniqueName('q'))
-  const items = own.map((column, at) => {
-    const value = column ? fromColumn({ ...column, ...visibleColumn(name, column) }) : typed('NULL', null)
-    const { type, duck } = columns[at]!
-    return `${type ? coerce(value, type)!.sql : value.sql} AS ${quoteName(duck)}`
+  const items = columns.map(({ type }, at) => {
+    const place = places[at]
+    const value =
+      place === undefined
+        ? typed('NULL', null)
+        : fromColumn(`${name}.${quoteName(side.names[place]!)}`, valueIn(context, own[place]!))
+    return `${type ? coerce(value, type as SqlType).sql : value.sql} AS ${quoteName(names[at]!)}`
   })
   return `SELECT ${items.join(', ')} FROM (${whole(side)}) AS ${name}`
 }

@@ -1,14 +1,18 @@
-/** GoogleSQL to DuckDB SQL: from the syntax tree, by names and types, never by text. */
+/** GoogleSQL to DuckDB SQL, printed from the syntax tree by what the resolver found: names, types, coercions and signatures. */
 import { placeOf, SqlError } from '../../../sql/error.ts'
 import { statementLimits } from '../../../sql/limits.ts'
 import { parse } from '../../../sql/parser.ts'
 import { nameKey, tablesOf } from '../../../sql/relations.ts'
 import type { Query, QueryBody } from '../../../sql/tree.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
+import type { Rows } from '../../../sql/resolve/resolution.ts'
+import { resolve } from '../../../sql/resolve/resolve.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName } from '../syntax.ts'
-import { type Context, type OutputColumn, type Relation, structField, UnsupportedError } from './context.ts'
-import { expression } from './expressions.ts'
+import { type Context, type Relation, structField, UnsupportedError } from './context.ts'
+import { asCoerced } from './coercion.ts'
+import { bare } from './expressions.ts'
+import { typeOf } from './names.ts'
 import { query } from './query.ts'
 
 export interface Rewritten {
@@ -32,11 +36,20 @@ export function rewrite(
   relations: ReadonlyMap<string, string> = new Map(),
 ): Rewritten {
   const tree = parse(sql, statementLimits)
+  const resolution = resolve(sql, tree, {
+    columnsOf: table => tables.get(table),
+    tables: tables.keys(),
+    parameters,
+  })
+  if (resolution.problem) throw resolution.problem
   let names = 0
   let usesNow = false
   const context: Context = {
-    tables,
-    parameters,
+    resolution,
+    columns: new Map(),
+    items: new Map(),
+    common: new Map(),
+    keys: { expressions: new Map(), paths: new Map() },
     units: {},
     // The schema keeps a table apart from a common table of the same name.
     relationOf: table => relations.get(table) ?? `"main".${quoteName(table)}`,
@@ -51,11 +64,15 @@ export function rewrite(
         `${what} is not supported by the local engine${why ? `: ${why}` : ''}`,
         placeOf(sql, node.at),
       ),
-    query: (node, outer, ctes, sorting) => query(context, node, outer, ctes, sorting),
-    expression: (node, scope) => expression(context, node, scope),
-    expressions: (nodes, scope) => nodes.map(node => expression(context, node, scope)),
+    query: (node, outer, sorting) => query(context, node, outer, sorting),
+    bare: (node, scope) => bare(context, node, scope),
+    expression: (node, scope) => asCoerced(context, node, bare(context, node, scope)),
+    expressions: (nodes, scope) => nodes.map(node => context.expression(node, scope)),
   }
-  const relation = outputRows(context.query(tree, null, new Map()))
+  const wide = [...resolution.rows].find(([, { open }]) => open !== null)
+  if (wide) throw context.unsupported(wide[0], 'A query of so many columns')
+  const rows = resolution.rows.get(tree)!
+  const relation = outputRows(context.query(tree, null), rows)
   const columns = namedColumns(relation.columns)
   const seen = new Set<string>()
   for (const { name } of columns) {
@@ -75,25 +92,26 @@ function innermost({ body }: Query): QueryBody {
   return body.kind === 'QueryInParentheses' ? innermost(body.query) : body
 }
 
+/** A column of the answer, which may have no name. */
+interface OutputColumn {
+  name: string | null
+  type: SqlType
+}
+
 /** The rows of a value table of structs are their fields. */
-function outputRows(relation: Relation): Pick<Relation, 'sql' | 'columns'> {
-  const [column] = relation.columns
-  if (!relation.valueTable || column?.type?.kind !== 'STRUCT') return relation
-  const { type } = column
-  const row = `"rows".${quoteName(column.duck)}`
-  const columns = type.fields.map((field, at): OutputColumn => ({
-    ...field,
-    duck: fieldName(field.name, at),
-  }))
-  const items = columns.map(({ duck }, at) => `${structField(row, type, at).sql} AS ${quoteName(duck)}`)
-  return { sql: `SELECT ${items.join(', ')} FROM (${relation.sql}) AS "rows"`, columns }
+function outputRows({ sql, names }: Relation, rows: Rows): { sql: string; columns: OutputColumn[] } {
+  const columns = rows.columns.map(column => ({ name: column.name, type: typeOf(column) }))
+  const type = columns[0]?.type
+  if (!rows.isValue || type?.kind !== 'STRUCT') return { sql, columns }
+  const row = `"rows".${quoteName(names[0]!)}`
+  const items = type.fields.map(
+    ({ name }, at) => `${structField(row, type, at).sql} AS ${quoteName(fieldName(name, at))}`,
+  )
+  return { sql: `SELECT ${items.join(', ')} FROM (${sql}) AS "rows"`, columns: type.fields }
 }
 
 /** Columns without a name are `f0_`, `f1_`, ... */
 function namedColumns(columns: OutputColumn[]): Column[] {
   let unnamed = 0
-  return columns.map(({ name, type }) => ({
-    name: name ?? `f${unnamed++}_`,
-    type: type ?? { kind: 'INT64' },
-  }))
+  return columns.map(({ name, type }) => ({ name: name ?? `f${unnamed++}_`, type }))
 }

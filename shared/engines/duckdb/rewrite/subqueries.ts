@@ -1,45 +1,24 @@
 /** Subqueries in expressions: (SELECT ...), ARRAY(SELECT ...), EXISTS(SELECT ...). */
+import { isOverRows } from '../../../sql/resolve/calls.ts'
 import type { AnyNode, ArraySubquery, Exists, Expression, Query, ScalarSubquery } from '../../../sql/tree.ts'
 import { descendants } from '../../../sql/walk.ts'
-import {
-  arrayOf,
-  type Context,
-  type OutputColumn,
-  type Relation,
-  type Scope,
-  type Typed,
-  typed,
-} from './context.ts'
-import { isOverRows, refuseOverRows } from './functions/calls.ts'
-import { findPath, lambdaScope } from './scope.ts'
+import { quoteName } from '../syntax.ts'
+import { type Context, type Scope, typed } from './context.ts'
+import { levelOf, typeOf } from './names.ts'
 
-/** `(SELECT ...)` as a value. Throws SqlError for more than one column. */
-export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Scope): Typed {
-  const relation = context.query(node.query, scope, scope.ctes)
-  const { type } = onlyColumn(context, node, relation, 'Scalar subquery')
-  return typed(`(${relation.sql})`, type ?? { kind: 'INT64' })
+/** `(SELECT ...)` as a value. */
+export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Scope): string {
+  return `(${context.query(node.query, scope).sql})`
 }
 
-/** `ARRAY(SELECT ...)`. Throws SqlError for more than one column, or a column of arrays. */
-export function arraySubquery(context: Context, node: ArraySubquery, scope: Scope): Typed {
-  const relation = context.query(node.query, scope, scope.ctes)
-  const { type } = onlyColumn(context, node, relation, 'ARRAY subquery')
-  if (type?.kind === 'ARRAY')
-    throw context.invalid(node, 'ARRAY subquery of arrays: an array cannot hold arrays, only structs of them')
-  return typed(`ARRAY(${relation.sql})`, arrayOf(type))
-}
-
-function onlyColumn(context: Context, node: Expression, relation: Relation, what: string): OutputColumn {
-  const [column, ...more] = relation.columns
-  if (!column || more.length > 0)
-    throw context.invalid(node, `${what} cannot have more than one column unless using SELECT AS STRUCT`)
-  return column
+/** `ARRAY(SELECT ...)`. */
+export function arraySubquery(context: Context, node: ArraySubquery, scope: Scope): string {
+  return `ARRAY(${context.query(node.query, scope).sql})`
 }
 
 /** As a filter of the array where the query only reads an UNNEST (`someElement`), else as DuckDB's EXISTS. */
-export function exists(context: Context, node: Exists, scope: Scope): Typed {
-  const sql = someElement(context, node.query, scope)
-  return typed(sql ?? `EXISTS(${context.query(node.query, scope, scope.ctes).sql})`, 'BOOL')
+export function exists(context: Context, node: Exists, scope: Scope): string {
+  return someElement(context, node.query, scope) ?? `EXISTS(${context.query(node.query, scope).sql})`
 }
 
 /**
@@ -53,30 +32,26 @@ function someElement(context: Context, query: Query, scope: Scope): string | nul
   const plain = !body.groupBy && !body.having && !body.qualify && !body.as && body.windows.length === 0
   if (!plain || from?.kind !== 'UnnestReference' || from.offset || !where) return null
   if ([where, ...body.items].some(needsQuery)) return null
-  refuseOverRows(context, from.array, 'UNNEST')
-  const array = context.expression(from.array, scope)
-  if (array.type?.kind !== 'ARRAY') return null
-  const { element, scope: inner } = lambdaScope(context, array, from.alias?.name ?? null, scope)
+  const own = context.resolution.sources.get(from)!
+  const inner: Scope = { own, outer: scope }
   const inCondition = levels(context, where, inner)
   inCondition.delete(inner)
   // A lambda of DuckDB sees the columns of the query that it stands in, and of no other.
   if ([...inCondition].some(level => level !== scope)) return null
   if (new Set([...levels(context, from.array, scope), ...inCondition]).size > 1) return null
-  for (const item of body.items) if (item.kind === 'SelectColumn') context.expression(item.expression, inner)
+  const array = context.expression(from.array, scope)
+  if (array.type === null) return null
+  const element = quoteName(context.uniqueName('x'))
+  const column = own.variables[0]!.element!
+  context.columns.set(column, typed(element, typeOf(column)))
   const condition = context.expression(where, inner).sql
   return `COALESCE(len(list_filter(${array.sql}, lambda ${element}: ${condition})) > 0, false)`
 }
 
-/** The queries whose columns are named. */
-function levels(context: Context, expression: Expression, scope: Scope): Set<Scope> {
-  const found = new Set<Scope>()
-  for (const node of descendants(expression))
-    for (let at: Scope | null = scope; at && node.kind === 'Path'; at = at.outer)
-      if (findPath(context, { ...at, outer: null }, node.parts)) {
-        found.add(at)
-        break
-      }
-  return found
+/** The queries whose columns are named; `null` stands for those of names that are no columns. */
+function levels(context: Context, expression: Expression, scope: Scope): Set<Scope | null> {
+  const paths = [...descendants(expression)].filter(node => node.kind === 'Path')
+  return new Set(paths.map(path => levelOf(context, path, scope)))
 }
 
 /** Whether an expression holds what cannot stand in a DuckDB lambda. */

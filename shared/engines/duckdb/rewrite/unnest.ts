@@ -3,75 +3,50 @@
  * thousand times as long as UNNEST in a select list. So each array becomes one more SELECT around the source on its left:
  * `(SELECT <all columns so far>, UNNEST(array) FROM <so far>)`. DuckDB itself leaves out columns that are not read.
  */
-import type { Expression, Identifier, Join, Node } from '../../../sql/tree.ts'
+import type { Expression, From, Join } from '../../../sql/tree.ts'
+import type { Column, RangeVariable, Source } from '../../../sql/resolve/resolution.ts'
 import { descendants } from '../../../sql/walk.ts'
-import { typeName } from '../../../sql/resolve/types.ts'
 import { quoteName } from '../syntax.ts'
-import {
-  type Context,
-  elementOf,
-  type RangeVariable,
-  type Scope,
-  type Typed,
-  typed,
-  type VisibleColumn,
-} from './context.ts'
-import { refuseOverRows } from './functions/calls.ts'
-import { lambdaScope, type Source, withSource } from './scope.ts'
+import { type Context, type FromRows, type Scope, type Typed, typed } from './context.ts'
+import { columnValue, noRows, typeOf } from './names.ts'
 
-export interface ArrayReference extends Node {
-  array: Expression
-  alias: Identifier | null
-  offset: Identifier | null
+/** The array that an item of FROM stands for; `null` for tables. */
+export function arrayOf(context: Context, node: From): Expression | null {
+  if (node.kind === 'TableReference' && context.resolution.tables.get(node) !== 'array') return null
+  if (node.kind !== 'TableReference' && node.kind !== 'UnnestReference') return null
+  const [elements] = context.resolution.sources.get(node)!.variables
+  const { from } = elements!.element!
+  return from.kind === 'array' ? from.array : null
 }
 
-const nothing: Source = { sql: '', joined: false, variables: [], merged: new Map() }
+const nothing: FromRows = { sql: '', joined: false, source: noRows, order: [] }
 
 /** An array at the start of FROM: of a parameter, a literal, or a row of the query around this one. */
-export function firstArray(context: Context, node: ArrayReference, scope: Scope): Source {
-  return step(context, node, nothing, lists(elementsOf(context, node, scope)), false)
+export function firstArray(context: Context, source: Source, outer: Scope | null): FromRows {
+  return step(context, source, nothing, lists(elementsOf(context, source, { own: noRows, outer })), false)
 }
 
 /** An array on the right of a join, most often of the rows on its left. */
-export function arrayStep(
-  context: Context,
-  node: Join,
-  array: ArrayReference,
-  left: Source,
-  scope: Scope,
-): Source {
-  checkArrayJoin(context, node)
-  const leftScope = withSource(scope, left)
-  const elements = elementsOf(context, array, leftScope)
+export function arrayStep(context: Context, node: Join, left: FromRows, outer: Scope | null): FromRows {
+  // Refuses what cannot be joined to an array.
+  if (node.using.length > 0) throw context.unsupported(node, `A ${node.type} JOIN with an array and USING`)
+  const right = context.resolution.sources.get(node.right)!
+  const elements = elementsOf(context, right, { own: left.source, outer })
   const condition = node.on && !isTrue(node.on) ? node.on : null
-  if (condition) refuseOverRows(context, condition, 'ON')
-  if (node.type !== 'LEFT') {
-    const all = step(context, array, left, lists(elements), false)
-    if (!condition) return all
-    return derivedSource(context, all, [], context.expression(condition, withSource(scope, all)).sql)
+  if (node.type === 'LEFT') {
+    const kept = condition
+      ? matching(context, right, elements, condition, { own: left.source, outer })
+      : lists(elements)
+    return step(context, right, left, kept, true)
   }
-  const kept = condition ? matching(context, array, elements, condition, leftScope) : lists(elements)
-  return step(context, array, left, kept, true)
+  const all = step(context, right, left, lists(elements), false)
+  if (!condition) return all
+  return derivedRows(context, all, [], context.expression(condition, { own: all.source, outer }).sql)
 }
 
-/** Refuses what cannot be joined to an array. */
-function checkArrayJoin(context: Context, node: Join): void {
-  if (node.type === 'RIGHT' || node.type === 'FULL' || node.using.length > 0)
-    throw context.unsupported(
-      node,
-      `A ${node.type} JOIN with an array${node.using.length > 0 ? ' and USING' : ''}`,
-    )
-}
-
-function elementsOf(context: Context, node: ArrayReference, scope: Scope): Typed {
-  refuseOverRows(context, node.array, 'UNNEST')
-  const array = context.expression(node.array, scope)
-  if (array.type !== null && array.type.kind !== 'ARRAY')
-    throw context.invalid(
-      node,
-      `Values referenced in UNNEST must be arrays. UNNEST contains expression of type ${typeName(array.type)}`,
-    )
-  return array
+function elementsOf(context: Context, { variables }: Source, scope: Scope): Typed {
+  const { from } = variables[0]!.element!
+  return context.expression((from as { array: Expression }).array, scope)
 }
 
 function isTrue(node: Expression): boolean {
@@ -80,35 +55,34 @@ function isTrue(node: Expression): boolean {
 
 /** An array's elements and their offsets, each a list in DuckDB. */
 interface Lists {
-  elements: Typed
+  elements: string
   offsets: string
 }
 
-function lists(elements: Typed): Lists {
-  return { elements, offsets: `range(len(${elements.sql}))` }
+function lists({ sql }: Typed): Lists {
+  return { elements: sql, offsets: `range(len(${sql}))` }
 }
 
 /** One SELECT more. With `outer`, an empty array keeps its row, with NULL for the element. */
-function step(context: Context, node: ArrayReference, left: Source, from: Lists, outer: boolean): Source {
-  const array = from.elements
+function step(context: Context, right: Source, left: FromRows, from: Lists, outer: boolean): FromRows {
   const rows = (list: string) => {
-    const kept = outer ? `CASE WHEN len(${array.sql}) > 0 THEN ${list} ELSE [NULL] END` : list
+    const kept = outer ? `CASE WHEN len(${from.elements}) > 0 THEN ${list} ELSE [NULL] END` : list
     return `UNNEST(${kept})`
   }
-  const added: RangeVariable[] = [
-    { kind: 'value', name: node.alias?.name ?? null, value: typed(rows(array.sql), elementOf(array.type)) },
-  ]
-  if (node.offset) {
-    const value = typed(rows(from.offsets), 'INT64')
-    added.push({ kind: 'value', name: node.offset.name, value })
+  const [elements, offsets] = right.variables as [RangeVariable, RangeVariable?]
+  context.columns.set(elements.element!, typed(rows(from.elements), typeOf(elements.element!)))
+  if (offsets) context.columns.set(offsets.element!, typed(rows(from.offsets), 'INT64'))
+  const source = {
+    variables: [...left.source.variables, ...right.variables],
+    merged: left.source.merged,
   }
-  return derivedSource(context, left, added)
+  return derivedRows(context, { ...left, source })
 }
 
 /** The elements for which the condition of a LEFT JOIN holds. */
 function matching(
   context: Context,
-  node: ArrayReference,
+  { variables }: Source,
   array: Typed,
   condition: Expression,
   scope: Scope,
@@ -120,45 +94,55 @@ function matching(
       'LEFT JOIN UNNEST on a condition with a subquery',
       'select the subquery before, and compare with its column',
     )
-  const { element, scope: inner } = lambdaScope(context, array, node.alias?.name ?? null, scope)
-  if (!node.offset) {
-    const test = context.expression(condition, inner).sql
+  const [elements, offsets] = variables as [RangeVariable, RangeVariable?]
+  const stands = ({ element }: RangeVariable, sql: string) =>
+    context.columns.set(element!, typed(sql, typeOf(element!)))
+  if (!offsets) {
+    const element = quoteName(context.uniqueName('x'))
+    stands(elements, element)
+    const test = context.expression(condition, scope).sql
     return lists({ ...array, sql: `list_filter(${array.sql}, lambda ${element}: ${test})` })
   }
   const pair = quoteName(context.uniqueName('pair'))
-  const [value, offset] = [`${pair}.element`, `${pair}.place`]
-  inner.variables = [
-    { kind: 'value', name: node.alias?.name ?? null, value: { sql: value, type: elementOf(array.type) } },
-    { kind: 'value', name: node.offset.name, value: typed(offset, 'INT64') },
-  ]
-  const test = context.expression(condition, inner).sql
+  stands(elements, `${pair}.element`)
+  stands(offsets, `${pair}.place`)
+  const test = context.expression(condition, scope).sql
   const pairs = `list_transform(range(len(${array.sql})), lambda place: {element: (${array.sql})[place + 1], place: place})`
   const kept = `list_filter(${pairs}, lambda ${pair}: ${test})`
   const part = (name: string) => `list_transform(${kept}, lambda ${pair}: ${pair}.${name})`
-  return { elements: { ...array, sql: part('element') }, offsets: part('place') }
+  return { elements: part('element'), offsets: part('place') }
 }
 
-/** A SELECT around a source that passes its columns on under new names, with more variables or a condition. */
-export function derivedSource(
+/**
+ * A SELECT around FROM that passes its columns on under new names, with a condition.
+ * @param added values that become columns, too
+ * @returns in `added` the new names of these
+ */
+export function derivedRows(
   context: Context,
-  from: Source,
-  added: RangeVariable[],
+  { sql, source }: Pick<FromRows, 'sql' | 'source'>,
+  added: string[] = [],
   where?: string,
-): Source {
+): FromRows & { added: string[] } {
   const table = quoteName(context.uniqueName('s'))
   const items: string[] = []
-  const passed = (value: Typed, hint: string): Typed => {
+  const passed = (sql: string, hint: string) => {
     const name = quoteName(context.uniqueName(hint))
-    items.push(`${value.sql} AS ${name}`)
-    return { sql: `${table}.${name}`, type: value.type }
+    items.push(`${sql} AS ${name}`)
+    return `${table}.${name}`
   }
-  const column = (column: VisibleColumn) => ({ name: column.name, ...passed(column, column.name ?? 'c') })
-  const variables = [...from.variables, ...added].map((variable): RangeVariable =>
-    variable.kind === 'value'
-      ? { ...variable, value: passed(variable.value, variable.name ?? 'element') }
-      : { ...variable, columns: variable.columns.map(column), order: [] },
-  )
-  const merged = new Map([...from.merged].map(([name, visible]) => [name, column(visible)] as const))
-  const select = `SELECT ${items.join(', ')}${from.sql && ` FROM ${from.sql}`}${where ? ` WHERE ${where}` : ''}`
-  return { sql: `(${select}) AS ${table}`, joined: false, variables, merged }
+  const scope = { own: source, outer: null }
+  const columns = new Map<Column, string>()
+  for (const { element, columns: all, name } of source.variables) {
+    if (element) columns.set(element, name ?? 'element')
+    else for (const column of all) columns.set(column, column.name ?? 'c')
+  }
+  for (const column of source.merged) columns.set(column, column.name ?? 'c')
+  for (const [column, hint] of columns) {
+    const { sql, type } = columnValue(context, column, scope)
+    context.columns.set(column, typed(passed(sql, hint), type))
+  }
+  const names = added.map(value => passed(value, 'element'))
+  const select = `SELECT ${items.join(', ')}${sql && ` FROM ${sql}`}${where ? ` WHERE ${where}` : ''}`
+  return { sql: `(${select}) AS ${table}`, joined: false, source, order: [], added: names }
 }

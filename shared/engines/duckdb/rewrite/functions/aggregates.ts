@@ -5,7 +5,6 @@ import { duckType } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
 import { elementOf, raise, type Typed } from '../context.ts'
 import { intervalParts } from '../intervals.ts'
-import { key } from '../keys.ts'
 import { literalInteger } from '../literals.ts'
 import { decimal, exact, isDecimal } from '../operators.ts'
 import { count, orderByClause, overClause } from '../windows.ts'
@@ -33,7 +32,7 @@ export const aggregateFunctions: Rules = {
       `gsql_interval_divided(${sumOfIntervals(site, value)}, NULLIF(${aggregate(site, 'count')}, 0))`,
   ],
   ...each('BIT_AND BIT_OR BIT_XOR GROUPING', ofDuck),
-  COUNT: site => aggregate(site, 'count', site.call.star ? [site.call.having ? '1' : '*'] : undefined),
+  COUNT: site => aggregate(site, 'count', site.call.star ? [rowOf(site)] : undefined),
   COUNTIF: (site, test) => aggregate(site, 'count', [`CASE WHEN ${test} THEN 1 END`]),
   LOGICAL_AND: ofDuck('bool_and'),
   LOGICAL_OR: ofDuck('bool_or'),
@@ -55,11 +54,17 @@ export const aggregateFunctions: Rules = {
   PERCENTILE_DISC: site => percentile(site, 'quantile_disc'),
 }
 
+/** What `COUNT(*)` counts. */
+function rowOf({ call, only }: CallSite): string {
+  if (only) return `CASE WHEN ${only} THEN 1 END`
+  return call.having ? '1' : '*'
+}
+
 function over(site: CallSite): string {
   return overClause(site.context, site.call.over, site.scope)
 }
 
-const asFloat = (number: Typed) => coerce(number, { kind: 'FLOAT64' })!.sql
+const asFloat = (number: Typed) => coerce(number, { kind: 'FLOAT64' }).sql
 
 function argumentList(site: CallSite): string[] {
   return site.args.map(({ sql }) => sql)
@@ -91,7 +96,6 @@ function ofNumbered(duck: string): Rule {
 
 /** With NULLs as the least values, and then NaN. Between a NULL and a value the value stands. */
 function withNulls(site: CallSite, { sql, type }: Typed, share: string, between: boolean): string {
-  if (!site.call.over) throw site.invalid(`${site.name} needs an OVER clause`)
   const nan = type?.kind === 'FLOAT64' ? `WHEN isnan(${sql}) THEN 1 ` : ''
   const place = `CASE WHEN ${sql} IS NULL THEN 0 ${nan}ELSE 2 END`
   const list = `list_sort(list({'p': ${place}, 'v': ${sql}})${over(site)})`
@@ -163,8 +167,7 @@ function checkWindow(site: CallSite, { orderBy, frame }: Window): void {
 }
 
 function windowed(site: CallSite, duck: string, args = argumentList(site)): string {
-  if (!site.call.over) throw site.invalid(`${site.name} needs an OVER clause`)
-  checkWindow(site, site.call.over)
+  checkWindow(site, site.call.over!)
   const nulls = site.call.nulls ? ` ${site.call.nulls} NULLS` : ''
   return `${duck}(${args.join(', ')}${nulls})${over(site)}`
 }
@@ -183,7 +186,6 @@ function aggregate(site: CallSite, duck: string, args = argumentList(site), null
 
 function checkDistinct(site: CallSite): void {
   const { call, context, scope } = site
-  for (const value of site.args) key(context, call, 'DISTINCT', value)
   const given = new Set(argumentList(site))
   const other = call.orderBy.find(item => !given.has(context.expression(item.expression, scope).sql))
   if (other) throw site.invalid(`${site.name} with DISTINCT can only ORDER BY its argument`, other)
@@ -227,7 +229,7 @@ function sum(site: CallSite): string {
   const type = site.type!
   if (type.kind === 'FLOAT64') return ofFloats(site, 'sum')
   const all = aggregate(site, 'sum')
-  return type.kind === 'INT64' ? `CAST(${all} AS BIGINT)` : exact(all, type).sql
+  return type.kind === 'INT64' ? `CAST(${all} AS BIGINT)` : exact(all, type)
 }
 
 /**
@@ -255,7 +257,7 @@ function average(site: CallSite): string {
   const type = site.type!
   if (!isDecimal(type)) return ofFloats(site, 'avg')
   const count = `NULLIF(CAST(${aggregate(site, 'count')} AS ${duckType(type)}), 0)`
-  return decimal('divide', exact(aggregate(site, 'sum'), type).sql, count, type).sql
+  return decimal('divide', exact(aggregate(site, 'sum'), type), count, type)
 }
 
 /** A NaN is the least of all, and DuckDB's greatest. */
@@ -323,7 +325,7 @@ function limited(site: CallSite, list: string): string {
 }
 
 function stringAgg(site: CallSite, value: string, between = `','`): string {
-  if (site.asWritten()[1]?.type === null) throw site.invalid('The delimiter of STRING_AGG must not be NULL')
+  if (site.isNull(1)) throw site.invalid('The delimiter of STRING_AGG must not be NULL')
   if (!site.call.limit && !site.call.over) return aggregate(site, 'string_agg', [value, between])
   return joinedBy(listed(site, value, 'IGNORE'), between)
 }

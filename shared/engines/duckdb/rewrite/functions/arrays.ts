@@ -92,6 +92,6 @@ function toText(joined: (items: string, between: string) => string): Rule {
 }
 
 function concat(site: CallSite, ...arrays: string[]): string {
-  if (site.asWritten().some(({ type }) => type === null)) throw site.noMatch()
+  if (arrays.some((_, at) => site.isNull(at))) throw site.noMatch()
   return `(${arrays.join(' || ')})`
 }

@@ -35,7 +35,7 @@ test('every rule is that of a signature', () => {
 })
 
 test.each([
-  ['CORR(1, 2)', 'CORR'],
+  ['CORR(1, 2) OVER ()', 'CORR'],
   ['COVAR_SAMP(DISTINCT 1, 2) OVER ()', 'COVAR_SAMP'],
   [`SAFE.EDIT_DISTANCE('a', 'b', max_distance => 2)`, 'EDIT_DISTANCE'],
   [`SOUNDEX('a')`, 'SOUNDEX'],

@@ -3,10 +3,8 @@ import type { Case } from '../../../../sql/tree.ts'
 import { typeName } from '../../../../sql/resolve/types.ts'
 import { quoteText } from '../../syntax.ts'
 import { isConstant, isSimple, repeated } from '../repeats.ts'
-import { condition, unifyOrThrow } from '../coercion.ts'
-import { noSignature } from '../no-signature.ts'
-import { type Context, type Scope, type Typed, typed } from '../context.ts'
-import { comparison } from '../operators.ts'
+import type { Context, Scope } from '../context.ts'
+import { equality } from '../operators.ts'
 import { type Rules, rulesOf } from './signature.ts'
 
 /** The greatest or least argument; NULL if any is, where DuckDB ignores NULLs. */
@@ -39,38 +37,28 @@ export const conditionFunctions: Rules = {
   TYPEOF: ({ args }) => quoteText(typeName(args[0]!.type ?? { kind: 'INT64' })),
 }
 
-/** Throws SqlError if the results, or the operand and its tests, have no common type, or a condition is no BOOL. */
-export function caseExpression(context: Context, node: Case, scope: Scope): Typed {
+export function caseExpression(context: Context, node: Case, scope: Scope): string {
   const tests = node.branches.map(branch => branch.when)
-  const results = [...node.branches.map(branch => branch.then), ...(node.otherwise ? [node.otherwise] : [])]
-  const [operand, ...whens] = node.operand
-    ? unifyOrThrow(context, node, 'CASE', context.expressions([node.operand, ...tests], scope)).values
-    : [
-        null,
-        ...tests.map(test => ({ sql: condition(context, test, 'CASE', context.expression(test, scope)) })),
-      ]
-  if (operand?.type?.kind === 'ARRAY') throw noSignature(context, node, 'CASE', [operand])
-  const { values, type } = unifyOrThrow(context, node, 'CASE', context.expressions(results, scope))
-  const otherwise = node.otherwise ? ` ELSE ${values.at(-1)!.sql}` : ''
+  const results = node.branches.map(branch => branch.then)
+  const operand = node.operand && context.expression(node.operand, scope)
+  const whens = context.expressions(tests, scope)
+  const values = context.expressions(results, scope)
+  const otherwise = node.otherwise ? ` ELSE ${context.expression(node.otherwise, scope).sql}` : ''
   // DuckDB's CASE takes a struct for one value, in which NULL is equal to NULL.
   const ofStruct = operand?.type?.kind === 'STRUCT' ? operand : null
-  const equal = (when: Typed) => {
-    const test = comparison(ofStruct!, when, '=')
-    if (!test) throw noSignature(context, node, 'CASE', [ofStruct!, when])
-    return test.sql
-  }
   // DuckDB repeats the operand for each branch.
   const choice = (of = '') => {
     const short = isSimple(of)
     const branches = whens.map((when, at) => {
-      const test = ofStruct ? equal(when as Typed) : short || !of ? when!.sql : `${of} = ${when!.sql}`
+      const test = ofStruct ? equality(ofStruct, when) : short || !of ? when.sql : `${of} = ${when.sql}`
       return ` WHEN ${test} THEN ${values[at]!.sql}`
     })
     return `(CASE ${short ? of : ''}${branches.join('')}${otherwise} END)`
   }
   const of = ofStruct ? undefined : operand?.sql
-  const chosen = of && [...tests, ...results].every(isConstant) ? repeated([of], choice) : choice(of)
-  if (operand?.type?.kind !== 'FLOAT64') return typed(chosen, type)
+  const parts = [...tests, ...results, ...(node.otherwise ? [node.otherwise] : [])]
+  const chosen = of && parts.every(isConstant) ? repeated([of], choice) : choice(of)
+  if (operand?.type?.kind !== 'FLOAT64') return chosen
   // NaN is equal to no branch.
-  return typed(`(CASE WHEN isnan(${operand.sql}) IS NOT TRUE THEN ${chosen}${otherwise} END)`, type)
+  return `(CASE WHEN isnan(${operand.sql}) IS NOT TRUE THEN ${chosen}${otherwise} END)`
 }

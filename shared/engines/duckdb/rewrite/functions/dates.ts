@@ -1,7 +1,6 @@
 /** Date and time functions; those from and to text are in date-formats.ts. */
 import { duckType } from '../../syntax.ts'
 import { conversions } from '../casts.ts'
-import { coerce } from '../coercion.ts'
 import { raise, type Typed } from '../context.ts'
 import {
   asDate,
@@ -74,7 +73,7 @@ function movedInstead({ name }: CallSite, kind: DateType, part: string): string 
 function withinDay({ context, scope, call }: CallSite, by: Typed): string {
   const [, node] = call.arguments
   if (node?.kind !== 'IntervalLiteral' || node.value.kind === 'Literal') return plainInterval(by)
-  const count = coerce(context.expression(node.value, scope), { kind: 'INT64' })!
+  const count = context.expression(node.value, scope)
   return interval(`(${count.sql} % ${partsOfDay(node.part)})`, node.part)!
 }
 

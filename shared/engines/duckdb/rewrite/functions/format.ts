@@ -70,7 +70,7 @@ function converted(site: CallSite, spec: Specification, next: () => Typed): stri
     if (Number(written) > most) throw site.invalid(`FORMAT takes widths and precisions up to ${most}`)
     if (written !== '*') return written
     const { sql, type } = next()
-    if (type?.kind !== 'INT64') throw site.noMatch([{ sql, type }])
+    if (type?.kind !== 'INT64') throw site.noMatch([{ type }])
     return `(CASE WHEN abs(${sql}) > ${most} THEN ${raise('A number is out of range')} ELSE ${sql} END)`
   }
   const width = size(spec.width)!
@@ -180,7 +180,7 @@ function knownText(site: CallSite, sql: string, type: SqlType, letter: 't' | 'T'
     const json = `gsql_json_rounded(CAST(${sql} AS VARCHAR))`
     return letter === 't' ? json : `('JSON ' || gsql_string_literal(${json}))`
   }
-  const text = type.kind === 'FLOAT64' ? floatWithPoint(sql) : convert(typed(sql, type), { kind: 'STRING' })!
+  const text = type.kind === 'FLOAT64' ? floatWithPoint(sql) : convert(typed(sql, type), { kind: 'STRING' })
   return letter === 't' ? text : literalForm(sql, type.kind, text)
 }
 

@@ -1,8 +1,8 @@
 /** Mathematical functions. */
 import { nullWhere, once } from '../repeats.ts'
-import { coerce, unify } from '../coercion.ts'
+import { coerces, orderable } from '../../../../sql/resolve/types.ts'
+import { coerce, commonOf } from '../coercion.ts'
 import { arrayOf, elementOf, raise } from '../context.ts'
-import { orderable } from '../keys.ts'
 import { decimal, divisorOf, exact, isDecimal, nonZero } from '../operators.ts'
 import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature.ts'
 
@@ -82,7 +82,6 @@ export const numberFunctions: Rules = {
     ],
     ...each('CEIL FLOOR', whole),
     CEILING: whole('ceil'),
-    DIV: [(x, y) => `(${x} // ${divisorOf(x, y, 'BIGINT')})`, 'gsql_numeric_div'],
     EXP: [x => finite(`exp(${x})`, x), approximated(x => `exp(${x})`)],
     IEEE_DIVIDE: (x, y) => `(${x} / ${y})`,
     IS_INF: 'isinf',
@@ -94,11 +93,6 @@ export const numberFunctions: Rules = {
         const one = `(CASE WHEN ${base} = 1 AND NOT isnan(${x}) THEN ${outOfRange} ELSE ${base} END)`
         return `(CASE WHEN ${strange} THEN ${notANumber} ELSE ln(${x}) / ln(${one}) END)`
       },
-    ],
-    MOD: [
-      // DuckDB refuses the smallest integer by -1.
-      (x, y) => `(${x} % (CASE WHEN ${y} = -1 THEN 1 ELSE ${divisorOf(x, y, 'BIGINT')} END))`,
-      (x, y) => `(${x} % ${divisorOf(x, y, 'DECIMAL(38,9)')})`,
     ],
     NULLIFZERO: x => nullWhere(x, '0'),
     POW: power,
@@ -122,6 +116,16 @@ export const numberFunctions: Rules = {
     ZEROIFNULL: x => `COALESCE(${x}, 0)`,
   }),
 
+  DIV: [
+    ({ call }, x, y) => `(${x} // ${divisorOf(x, y, 'BIGINT', call.arguments[1]!)})`,
+    (_, x, y) => `gsql_numeric_div(${x}, ${y})`,
+  ],
+  MOD: [
+    // DuckDB refuses the smallest integer by -1.
+    ({ call }, x, y) =>
+      `(${x} % (CASE WHEN ${y} = -1 THEN 1 ELSE ${divisorOf(x, y, 'BIGINT', call.arguments[1]!)} END))`,
+    ({ call }, x, y) => `(${x} % ${divisorOf(x, y, 'DECIMAL(38,9)', call.arguments[1]!)})`,
+  ],
   RANGE_BUCKET: rangeBucket,
   SAFE_ADD: safeArithmetic('+'),
   SAFE_DIVIDE: [(_, x, y) => `(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`, safeDivide],
@@ -152,8 +156,8 @@ function safeArithmetic(operator: '+' | '-' | '*'): Rule {
     if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} ${operator} ${y})`)
     return site.safely([x, y], (x, y) =>
       operator === '*' && isDecimal(type)
-        ? decimal('multiply', x, y, type).sql
-        : exact(`(${x} ${operator} ${y})`, type).sql,
+        ? decimal('multiply', x, y, type)
+        : exact(`(${x} ${operator} ${y})`, type),
     )
   }
 }
@@ -162,10 +166,10 @@ function safeArithmetic(operator: '+' | '-' | '*'): Rule {
 function rangeBucket(site: CallSite): string {
   const [given, list] = site.args
   const element = elementOf(list!.type)
-  const type = element && unify([given!, { ...list!, type: element }])?.type
-  const [point, bounds] = type ? [coerce(given!, type), coerce(list!, arrayOf(type))] : []
-  if (!point || !bounds || !orderable(type!)) throw site.noMatch()
-  const nan = (x: string) => (type!.kind === 'FLOAT64' ? ` OR isnan(${x})` : '')
+  const type = element && commonOf([given!, { ...list!, type: element }])
+  if (!type || !orderable(type) || !coerces(list!, arrayOf(type))) throw site.noMatch()
+  const [point, bounds] = [coerce(given!, type), coerce(list!, arrayOf(type))]
+  const nan = (x: string) => (type.kind === 'FLOAT64' ? ` OR isnan(${x})` : '')
   return once([point.sql, bounds.sql], (point, bounds) => {
     const strange = `list_filter(${bounds}, lambda b: b IS NULL${nan('b')})`
     const refused = `len(${strange}) > 0 OR list_sort(${bounds}) <> ${bounds}`
@@ -178,5 +182,5 @@ function safeDivide(site: CallSite, x: string, y: string): string {
   const type = site.type!
   if (type.kind === 'BIGNUMERIC') throw site.noBignumeric()
   if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} / ${nullWhere(y, '0')})`)
-  return site.safely([x, y], (x, y) => decimal('divide', x, y, type).sql)
+  return site.safely([x, y], (x, y) => decimal('divide', x, y, type))
 }

@@ -78,7 +78,7 @@ function allMatches(text: string, pattern: string, group: string): string {
 /** Where a match, or its group, begins or ends: `REGEXP_INSTR(text, pattern, position, occurrence, after)`. */
 function position(site: CallSite, ...[text, pattern, position, occurrence, after = '0']: string[]): string {
   const { split } = patternArguments(site, pattern!)
-  if (site.asWritten()[1]!.type === null) return 'CAST(NULL AS BIGINT)'
+  if (site.isNull(1)) return 'CAST(NULL AS BIGINT)'
   if (!split)
     throw site.unsupported(
       'REGEXP_INSTR with this group',

@@ -164,9 +164,8 @@ const folded = (text: string) =>
 const isScalar = ({ type }: Typed) => !/^(STRUCT|ARRAY|JSON)$/.test(type?.kind ?? '')
 
 function textOf(site: CallSite, value: Typed): string {
-  const text = value.type?.kind === 'BYTES' ? null : convert(value, { kind: 'STRING' })
-  if (text === null) throw site.noMatch()
-  return text
+  if (value.type?.kind === 'BYTES') throw site.noMatch()
+  return convert(value, { kind: 'STRING' })
 }
 
 /** A list of the texts of all that is inside. */
