@@ -12,7 +12,7 @@ import type { AnyNode, Call, Expression } from '../tree.ts'
 import type { ScalarName, SqlType } from '../types.ts'
 import { descendants, descendantsHere } from '../walk.ts'
 import { coerced, key, noSignature } from './coercion.ts'
-import { checkParts, partOf } from './date-parts.ts'
+import { checkParts, isWordAt } from './date-parts.ts'
 import type { Context, Scope } from './resolution.ts'
 import {
   anything,
@@ -90,19 +90,19 @@ interface Given {
 /** Those without a name; the others are checked here. */
 function argumentsOf(context: Context, node: Call, signatures: Signature[], scope: Scope): Given[] {
   const given: Given[] = []
+  const { name } = functionName(node)
   for (const argument of node.arguments) {
     if (argument.kind === 'NamedArgument') {
       const value = context.value(argument, scope)
       const wanted = signatures.flatMap(({ options }) => options.get(argument.name.name.toLowerCase()) ?? [])
       const kind = wanted.find(kind => coerces(value, { kind }))
       if (wanted.length === 0)
-        context.fault(argument, `${functionName(node).name} has no argument ${argument.name.name}`)
+        context.fault(argument, `${name} has no argument ${argument.name.name}`)
       else if (kind) coerced(context, argument.value, value, { kind })
-      else noSignature(context, node, `function ${functionName(node).name}`, [value])
+      else noSignature(context, node, `function ${name}`, [value])
       continue
     }
-    const takesWord = signatures.some(({ parameters }) => isBareWord(parameters[given.length]?.kind))
-    const value = takesWord && partOf(argument) !== null ? null : context.value(argument, scope)
+    const value = isWordAt(name, given.length, argument) ? null : context.value(argument, scope)
     given.push({ node: argument, value })
   }
   return given

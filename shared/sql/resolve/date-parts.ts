@@ -1,5 +1,5 @@
 /** Parts of dates, which calls take as bare words. */
-import { countsOf, parameterAt, type Signature } from '../functions.ts'
+import { countsOf, functions, isBareWord, parameterAt, type Signature } from '../functions.ts'
 import { extractParts } from '../grammar.ts'
 import { instead, parts } from '../instead.ts'
 import type { Call, Expression } from '../tree.ts'
@@ -12,8 +12,22 @@ export function partOf(node: Expression): string | null {
   return day?.kind === 'Path' ? `WEEK(${day.parts[0]!.name.toUpperCase()})` : null
 }
 
+/** Functions that take bare words. */
+const ofWords = new Set(
+  [...functions].flatMap(([name, { signatures }]) =>
+    signatures.some(({ parameters }) => parameters.some(({ kind }) => isBareWord(kind))) ? [name] : [],
+  ),
+)
+
+/** Whether an argument of a function, at a place, is a bare word. */
+export function isWordAt(name: string, at: number, node: Expression): boolean {
+  if (!ofWords.has(name) || partOf(node) === null) return false
+  return functions.get(name)!.signatures.some(({ parameters }) => isBareWord(parameters[at]?.kind))
+}
+
 /** A fault is a part in quotes, or before the value, as other dialects have it. */
 export function checkParts(context: Faults, node: Call, name: string, signatures: Signature[]): void {
+  if (!ofWords.has(name)) return
   const given = node.arguments.length
   const fitting = signatures.filter(({ parameters }) => {
     const { least, most } = countsOf(parameters)

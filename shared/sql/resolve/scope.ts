@@ -79,6 +79,7 @@ const namesOfAll = new WeakMap<readonly RangeVariable[], Names>()
 
 /** The first range variable of a name, by its key. */
 export function variableNamed(variables: readonly RangeVariable[], key: string): RangeVariable | undefined {
+  if (variables.length < 8) return variables.find(({ name }) => name !== null && nameKey(name) === key)
   return namesOf(variables).variables.get(key)
 }
 

@@ -65,14 +65,19 @@ function formOf(type: ScalarName): string {
   return forms[type] ?? 'it has another form'
 }
 
+const quick = Object.fromEntries(
+  Object.entries(quickShapes).map(([type, shape]) => [type, new RegExp(`^(?:${shape})$`)]),
+) as Record<keyof typeof quickShapes, RegExp>
+
 /** The text of a literal of a type as DuckDB reads it; `null` for one that has no such value. */
 function readText(text: string, type: ScalarName): string | null {
   try {
     if (type === 'JSON') return canonicalJson(text)
     if (type !== 'DATE' && type !== 'DATETIME' && type !== 'TIME' && type !== 'TIMESTAMP')
       return hasShape(text, type) ? text : null
-    const written = datetimeText(microsOf(type, text))
-    if (new RegExp(`^(?:${quickShapes[type]})$`).test(text)) return text
+    const micros = microsOf(type, text)
+    if (quick[type].test(text)) return text
+    const written = datetimeText(micros)
     return type === 'TIME' ? written.slice(11) : type === 'TIMESTAMP' ? `${written}Z` : written
   } catch (error) {
     if (error instanceof ValueError) return null

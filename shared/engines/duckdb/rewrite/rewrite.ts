@@ -69,8 +69,8 @@ export function rewrite(
     expression: (node, scope) => asCoerced(context, node, bare(context, node, scope)),
     expressions: (nodes, scope) => nodes.map(node => context.expression(node, scope)),
   }
-  const wide = [...resolution.rows].find(([, { open }]) => open !== null)
-  if (wide) throw context.unsupported(wide[0], 'A query of so many columns')
+  for (const [node, { open }] of resolution.rows)
+    if (open !== null) throw context.unsupported(node, 'A query of so many columns')
   const rows = resolution.rows.get(tree)!
   const relation = outputRows(context.query(tree, null), rows)
   const columns = namedColumns(relation.columns)
