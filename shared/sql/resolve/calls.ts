@@ -96,8 +96,7 @@ function argumentsOf(context: Context, node: Call, signatures: Signature[], scop
       const value = context.value(argument, scope)
       const wanted = signatures.flatMap(({ options }) => options.get(argument.name.name.toLowerCase()) ?? [])
       const kind = wanted.find(kind => coerces(value, { kind }))
-      if (wanted.length === 0)
-        context.fault(argument, `${name} has no argument ${argument.name.name}`)
+      if (wanted.length === 0) context.fault(argument, `${name} has no argument ${argument.name.name}`)
       else if (kind) coerced(context, argument.value, value, { kind })
       else noSignature(context, node, `function ${name}`, [value])
       continue
