@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { edgeRow } from '../testing/edges.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
 let folder: string
@@ -31,6 +32,11 @@ beforeAll(async () => {
     `WITH seen AS (SELECT '203.0.113.97' AS peer) SELECT peer FROM seen`,
   )
   writeFileSync(join(folder, 'lenient.yaml'), definition('2', '{redacted: allow}'))
+  writeFileSync(
+    join(folder, 'named.sql'),
+    'WITH seen AS (SELECT l.id, l.event_message FROM `cloudflare.logs.prod` AS l) SELECT id FROM seen',
+  )
+  writeFileSync(join(folder, 'named.yaml'), definition('8', 'true'))
   cards.forEach((card, at) => {
     writeFileSync(
       join(folder, `card${at}.sql`),
@@ -40,7 +46,8 @@ beforeAll(async () => {
     )
     writeFileSync(join(folder, `card${at}.yaml`), definition(`${3 + at}`, 'true'))
   })
-  service = await startService({ tables: {}, queries: folder })
+  const rows = [edgeRow('a', '2026-01-01T10:00:00Z', 'abcdefghijklmnopqrst', '/rest/v1/items')]
+  service = await startService({ tables: { 'cloudflare.logs.prod': rows }, queries: folder })
   keys = { redacted: await service.issue({ redacted: true }), plain: await service.issue({}) }
 })
 
@@ -662,6 +669,13 @@ describe('SQL under a redacted key may', () => {
     const { result, detail } = await ask(sql)
     expect([detail, Object.values(result?.[0] ?? {})]).toEqual([undefined, row])
   })
+})
+
+test('columns of a real table have the types that a dry run says', async () => {
+  const { result, detail } = await ask(`SELECT COALESCE(event_message, id) AS x, 'y' AS y FROM seen`, {
+    endpoint: 'named',
+  })
+  expect([detail, result?.length]).toEqual([undefined, 1])
 })
 
 test('a refusal says what to do, and where', async () => {

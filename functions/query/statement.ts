@@ -68,11 +68,10 @@ export async function compose(
     })
   assertRedactionHolds(endpoint, caller)
   assertPinsHold(endpoint, caller.pins)
-  const found = await columnsByEngine(endpoint, callerSql, sql => columnsOf(endpoint, sql)).catch(
-    (error: unknown) => {
-      throw error instanceof EngineError ? apiErrorOf(error, endpoint) : error
-    },
-  )
+  const asked = columnsByEngine(endpoint, callerSql, sql => columnsOf(endpoint, sql), redacted)
+  const found = await asked.catch((error: unknown) => {
+    throw error instanceof EngineError ? apiErrorOf(error, endpoint) : error
+  })
   const { sql, normal, tree, columns, parameters: used } = sandbox(endpoint, callerSql, found)
   const all = [...bindings, ...upstreamBindings(endpoint)]
   const needed = all.filter(({ name }) => used.includes(name))

@@ -55,16 +55,19 @@ function tableQuery(tables: EndpointTables, name: string): string {
 /**
  * By key, the columns of tables that a caller's query may name and whose own SQL does not say them, as `SELECT t.*` over a
  * real table: the engine knows those, by a dry run.
+ * @param typed whether their types count as well, which a table's own SQL does not say of the columns of a real one
  * @throws EngineError for any other reason than two columns of one name, which a query that names others may read
  */
 export async function columnsByEngine(
   endpoint: Pick<Endpoint, 'sql'>,
   callerSql: string,
   columnsOf: (sql: string) => Promise<Column[]>,
+  typed = false,
 ): Promise<Map<string, Columns>> {
   const tables = tablesOfEndpoint(endpoint)
   const text = callerSql.toLowerCase()
-  const asked = [...tables.byKey].filter(([key, { columns }]) => 'unknown' in columns && text.includes(key))
+  const isOpen = (columns: Columns) => 'unknown' in columns || (typed && columns.some(({ type }) => !type))
+  const asked = [...tables.byKey].filter(([key, { columns }]) => isOpen(columns) && text.includes(key))
   const found = asked.map(async ([key, { name, columns }]) => {
     const own = await columnsOf(tableQuery(tables, name)).catch((error: unknown) => {
       if (error instanceof EngineError && error.reason === 'rejected') return columns
