@@ -97,6 +97,18 @@ describe('the direction of imports', () => {
   })
 })
 
+test('the printer of DuckDB SQL looks at trees and types, never at text that it printed', () => {
+  const texts = '(sql|zone|divisor|delimiter|interval|json|path)'
+  const patterns = new RegExp(
+    `(test|exec)\\((\\w+\\.)?${texts}\\)|\\b${texts}\\.(startsWith|endsWith|includes|match|slice|replace|split)\\(`,
+  )
+  const readers = production.filter(
+    ({ file, text }) => under('shared/engines/duckdb/rewrite')(file) && patterns.test(text),
+  )
+  // Where a value is written twice, it may be one that costs nothing.
+  expect(readers.map(({ file }) => file)).toEqual(['shared/engines/duckdb/rewrite/repeats.ts'])
+})
+
 describe('the environment', () => {
   test('is read by config.ts alone, which gets it from the programs', () => {
     const readers = production.filter(({ text }) => /process\.env/.test(text)).map(({ file }) => file)

@@ -25,9 +25,9 @@ const catalog = {
   parameters: new Map(),
 }
 
-/** What only the text of a literal or the place of a call says, which the rewriting looks at. */
+/** What only the text of a literal says, or the answer as a whole, which the printer looks at. */
 const ofTexts =
-  /literal|JSONPath|needs a date part|regular expression|does not support|FORMAT|does not step|of one name|The (share|number|default|delimiter) of|(needs|takes no) (ORDER BY|frame)|takes no frame|DISTINCT (does not go|can only)|with DISTINCT|RANGE with|the part last|JSON_OBJECT|RANGE_BUCKET|ARRAY_CONCAT|Duplicate column names/
+  /Invalid \w+ literal|Could not cast this literal|regular expression|does not support this date part|date part for a|FORMAT|INTERVAL|NORMALIZE|Duplicate column names/
 
 interface Verdict {
   /** With its place. */

@@ -50,6 +50,11 @@ export function* descendantsHere(node: AnyNode): Generator<AnyNode> {
   for (const child of children(node)) if (child.kind !== 'Query') yield* descendantsHere(child)
 }
 
+/** Whether an expression is the same in all rows. */
+export function isConstant(node: AnyNode): boolean {
+  return !/^(Path|Query|Lambda)$/.test(node.kind) && children(node).every(isConstant)
+}
+
 /** Height of the tree: how many nodes lie on its longest branch. */
 export function heightOf(root: AnyNode): number {
   let height = 0

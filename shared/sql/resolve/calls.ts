@@ -11,6 +11,7 @@ import {
 import type { AnyNode, Call, Expression } from '../tree.ts'
 import type { ScalarName, SqlType } from '../types.ts'
 import { descendants, descendantsHere } from '../walk.ts'
+import { checkArguments, checkDistinct, checkWindow } from './arguments.ts'
 import { coerced, key, noSignature } from './coercion.ts'
 import { checkParts, isWordAt } from './date-parts.ts'
 import type { Context, Scope } from './resolution.ts'
@@ -74,8 +75,10 @@ export function call(context: Context, node: Call, scope: Scope): Value {
   const result = node.star
     ? { type: { kind: 'INT64' as const } }
     : applied(context, node, name, signatures, given)
+  const values = given.flatMap(({ value }) => value ?? [])
+  if (!node.star && !context.found.problem) checkArguments(context, node, name, values)
   if (isOverRows(node)) {
-    ofManyRows(context, node, inside, given)
+    ofManyRows(context, node, name, inside, given)
     refuseNamesOfWith(context, node, scope)
   }
   return { type: result.type }
@@ -228,12 +231,14 @@ function wrongCount(
 }
 
 /** What else a call of many rows holds. */
-function ofManyRows(context: Context, node: Call, scope: Scope, given: Given[]): void {
+function ofManyRows(context: Context, node: Call, name: string, scope: Scope, given: Given[]): void {
   if (node.distinct) for (const { value } of given) if (value) key(context, node, 'DISTINCT', value)
   if (node.having) context.value(node.having.expression, scope)
   for (const item of node.orderBy) key(context, item, 'ORDER BY', context.value(item.expression, scope))
   if (node.limit?.kind === 'ParameterReference') context.value(node.limit, scope)
   const window = node.over && wholeWindow(context, node.over, scope.windows)
+  checkDistinct(context, node, name)
+  if (window) checkWindow(context, node, name, window)
   if (window) context.found.windows.set(node, window)
   // The SELECT has resolved those with a name.
   if (window && 'kind' in node.over!) resolveWindow(context, window, scope)

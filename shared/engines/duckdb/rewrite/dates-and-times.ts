@@ -10,11 +10,19 @@ import { once, repeated } from './repeats.ts'
 import { type Context, raise, type Scope } from './context.ts'
 import { ofInterval } from './intervals.ts'
 
+/** A time zone, with its name where that is written out. */
+export interface Zone {
+  sql: string
+  name: string | null
+}
+
+export const utc: Zone = { sql: `'UTC'`, name: 'UTC' }
+
 /**
  * A TIMESTAMP as the DATETIME in a zone, by default UTC. For UTC and fixed offsets arithmetic on microseconds stands in
  * for DuckDB's calendar library, which takes ten times as long.
  */
-export function toDatetime(timestamp: string, zone?: string): string {
+export function toDatetime(timestamp: string, zone?: Zone): string {
   if (zone === undefined) return `make_timestamp(epoch_us(${timestamp}))`
   return repeated([timestamp], timestamp =>
     inZone(
@@ -26,7 +34,7 @@ export function toDatetime(timestamp: string, zone?: string): string {
 }
 
 /** The TIMESTAMP at which clocks in a zone, by default UTC, show a DATETIME. */
-export function toTimestamp(datetime: string, zone?: string): string {
+export function toTimestamp(datetime: string, zone?: Zone): string {
   if (zone === undefined) return `make_timestamptz(epoch_us(${datetime}))`
   return repeated([datetime], local => {
     const byName = (zone: string) => {
@@ -42,15 +50,15 @@ export function toTimestamp(datetime: string, zone?: string): string {
 
 /** By the calendar of a zone with a name, or by an offset. A zone that is not written out may be another one in each row. */
 function inZone(
-  zone: string,
+  { sql, name }: Zone,
   byName: (zone: string) => string,
   byOffset: (offset: string) => string,
 ): string {
-  if (written.test(zone)) {
-    const offset = offsetMicros(zone)
-    return offset === null ? byName(zone) : byOffset(offset)
+  if (name !== null) {
+    const offset = offsetMicros(name)
+    return offset === null ? byName(sql) : byOffset(offset)
   }
-  return once([zone], zone => {
+  return once([sql], zone => {
     const offset = `gsql_zone_offset(${zone})`
     return `(CASE WHEN ${offset} IS NULL THEN ${byName(zone)} ELSE ${byOffset(offset)} END)`
   })
@@ -74,7 +82,7 @@ export function withinYears(moved: string, kind: 'TIMESTAMP' | 'DATETIME'): stri
 }
 
 /** Whether a zone is a literal offset or UTC. */
-export const isFixedZone = (zone: string) => written.test(zone) && offsetMicros(zone) !== null
+export const isFixedZone = ({ name }: Zone) => name !== null && offsetMicros(name) !== null
 
 /** How many minutes the clocks of a zone, which show `local`, are ahead of UTC; seconds of early times are cut off. */
 function minutesAhead(local: string, timestamp: string): string {
@@ -82,19 +90,15 @@ function minutesAhead(local: string, timestamp: string): string {
 }
 
 /** A TIMESTAMP in a zone for text, which has no seconds of offset: what clocks without them would show. */
-export function zoned(timestamp: string, zone: string): { local: string; minutes: string } {
+export function zoned(timestamp: string, zone: Zone): { local: string; minutes: string } {
   const minutes = minutesAhead(toDatetime(timestamp, zone), timestamp)
   return { local: `make_timestamp(epoch_us(${timestamp}) + 60000000 * ${minutes})`, minutes }
 }
 
-/** A zone that is a literal; any other may be another one in each row. */
-const written = /^'(?:[^']|'')*'$/
-
-/** SQL of the offset of a literal zone; `null` for a name that DuckDB looks up. */
-function offsetMicros(zone: string): string | null {
-  const text = zone.slice(1, -1)
-  if (!isZone(text)) return raise('Unknown time zone')
-  const seconds = fixedOffset(text)
+/** SQL of the offset of a zone; `null` for a name that DuckDB looks up. */
+function offsetMicros(name: string): string | null {
+  if (!isZone(name)) return raise('Unknown time zone')
+  const seconds = fixedOffset(name)
   return seconds === null ? null : String(seconds * 1e6)
 }
 
@@ -198,7 +202,8 @@ export function boundaries(from: string, to: string, part: string): string | nul
 /** A part of a date or time; of a TIMESTAMP, that of the DATETIME in a time zone. */
 export function extract(context: Context, { operand, part, zone }: Extract, scope: Scope): string {
   const { sql, type } = context.expression(operand, scope)
-  const inZone = zone ? context.expression(zone, scope).sql : undefined
+  const name = zone?.kind === 'Literal' ? zone.value : null
+  const inZone = zone ? { sql: context.expression(zone, scope).sql, name } : undefined
   if (type?.kind === 'INTERVAL') return ofInterval(part, sql)
   const civil = type?.kind === 'TIMESTAMP' ? toDatetime(sql, inZone) : sql
   return extractedPart(civil, part) ?? `CAST(${civil} AS ${duckType({ kind: part as ScalarName })})`

@@ -1,7 +1,8 @@
 /** The keys of GROUP BY, as subqueries read them. */
 import { nameKey } from '../../../sql/relations.ts'
 import { isOverRows } from '../../../sql/resolve/calls.ts'
-import { keysOf, numbering } from '../../../sql/resolve/grouping.ts'
+import { keysOf } from '../../../sql/resolve/grouping.ts'
+import { numbering } from '../../../sql/resolve/numbering.ts'
 import { placeOf } from '../../../sql/resolve/scope.ts'
 import type { AnyNode, Expression, OrderItem, Path, Select, SelectItem } from '../../../sql/tree.ts'
 import { descendants, descendantsHere } from '../../../sql/walk.ts'

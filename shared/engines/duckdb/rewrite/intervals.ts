@@ -1,8 +1,9 @@
 /** INTERVALs: literals, parts and arithmetic. `duckdb/udfs/interval.ts` has what DuckDB computes in another way. */
-import type { IntervalLiteral } from '../../../sql/tree.ts'
+import type { AnyNode, Expression, IntervalLiteral } from '../../../sql/tree.ts'
+import { children, isConstant } from '../../../sql/walk.ts'
 import { intervalFrom } from '../udfs/interval.ts'
 import { ValueError } from '../udfs/udf.ts'
-import { isConstant, repeated } from './repeats.ts'
+import { repeated } from './repeats.ts'
 import { type Context, type Scope, type Typed, typed } from './context.ts'
 
 const intervals: Record<string, (count: string) => string> = {
@@ -24,9 +25,22 @@ export function interval(count: string, part: string): string | null {
 }
 
 /** A date or time moved by an interval. So that no other expression equals that of a month, no day is added before it. */
-export function movedBy(point: string, operator: '+' | '-', by: Typed): string {
-  const sql = plainInterval(by)
-  return `(${sql.includes('to_months(') ? `${point} + to_days(0)` : point} ${operator} ${sql})`
+export function movedBy(point: string, operator: '+' | '-', by: Typed, node: Expression): string {
+  const from = mayHaveMonths(node) ? `${point} + to_days(0)` : point
+  return `(${from} ${operator} ${plainInterval(by)})`
+}
+
+/** Of those that are written out, and of sums, which put months, days and microseconds together again. */
+function mayHaveMonths(node: AnyNode): boolean {
+  if (node.kind === 'IntervalLiteral') return unitOf(node.part) === 'months'
+  const isSum = node.kind === 'Call' && /^(SUM|AVG)$/i.test(node.name[0]!.name)
+  return isSum || children(node).some(mayHaveMonths)
+}
+
+/** DuckDB's intervals have three units. */
+function unitOf(part: string): string {
+  if (/^(YEAR|QUARTER|MONTH)$/.test(part)) return 'months'
+  return part === 'WEEK' || part === 'DAY' ? 'days' : 'microseconds'
 }
 
 /** For what is the same in a day and in 24 hours. */
@@ -36,8 +50,7 @@ export const plainInterval = ({ plain, sql }: Typed) => plain ?? sql
  * DuckDB computes equal expressions once, and to it a month equals 30 days, and a day 24 hours: so constants of one unit
  * stay as they are, and those of others become what no expression equals. TRY takes no such value.
  */
-function apart(context: Context, node: IntervalLiteral, sql: string, { lifted }: Scope): Typed {
-  const unit = /^(to_months|to_days|\(.*)/.exec(sql)?.[0] ?? 'to_microseconds'
+function apart(context: Context, node: IntervalLiteral, { sql, unit }: OfUnit, { lifted }: Scope): Typed {
   context.units.interval ??= unit
   if (unit === context.units.interval || lifted || !isConstant(node)) return typed(sql, 'INTERVAL')
   return { ...typed(`(CASE WHEN random() < 1 THEN ${sql} END)`, 'INTERVAL'), plain: sql }
@@ -46,23 +59,28 @@ function apart(context: Context, node: IntervalLiteral, sql: string, { lifted }:
 /** Parts in order, the larger before the smaller; a text has those from one to another. */
 const order = ['YEAR', 'MONTH', 'DAY', 'HOUR', 'MINUTE', 'SECOND']
 
+/** An INTERVAL with its only unit, or of several its own text. */
+interface OfUnit {
+  sql: string
+  unit: string
+}
+
 /** A literal text, or any INT64 of one part. Throws SqlError for a text that is none. */
 export function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope): Typed {
   const { value, part } = node
-  const isText = value.kind === 'Literal' && value.literal === 'STRING'
-  const sql = isText
-    ? fromText(context, node, value.value)
-    : interval(context.expression(value, scope).sql, part)!
-  return apart(context, node, sql, scope)
+  if (value.kind === 'Literal' && value.literal === 'STRING')
+    return apart(context, node, fromText(context, node, value.value), scope)
+  const sql = interval(context.expression(value, scope).sql, part)!
+  return apart(context, node, { sql, unit: unitOf(part) }, scope)
 }
 
 /** `INTERVAL '1:30' HOUR TO MINUTE`, and `INTERVAL '5' DAY`. */
-function fromText(context: Context, node: IntervalLiteral, text: string): string {
+function fromText(context: Context, node: IntervalLiteral, text: string): OfUnit {
   const { value, part, to } = node
   if (to === null && !order.includes(part)) {
     const sql = /^[-+]?\d+$/.test(text) ? interval(`CAST(${BigInt(text)} AS BIGINT)`, part) : null
     if (sql === null) throw context.invalid(value, 'Text is not an INTERVAL')
-    return sql
+    return { sql, unit: unitOf(part) }
   }
   if (to !== null && !(order.indexOf(part) >= 0 && order.indexOf(part) < order.indexOf(to)))
     throw context.invalid(node, `There is no INTERVAL ${part} TO ${to}`)
@@ -70,8 +88,10 @@ function fromText(context: Context, node: IntervalLiteral, text: string): string
     const { months, days, micros } = intervalFrom(text, part, to ?? part)
     const parts = { months, days, microseconds: micros }
     const units = Object.entries(parts).filter(([, count]) => Number(count) !== 0)
-    const sums = units.map(([unit, count]) => `to_${unit}(${count})`)
-    return sums.length > 1 ? `(${sums.join(' + ')})` : (sums[0] ?? 'to_days(0)')
+    const [unit = 'days', count = 0] = units[0] ?? []
+    if (units.length < 2) return { sql: `to_${unit}(${count})`, unit }
+    const sql = `(${units.map(([unit, count]) => `to_${unit}(${count})`).join(' + ')})`
+    return { sql, unit: sql }
   } catch (error) {
     if (error instanceof ValueError) throw context.invalid(value, error.message)
     throw error

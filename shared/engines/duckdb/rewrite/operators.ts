@@ -90,15 +90,17 @@ function shifted(left: Typed, right: Typed, operator: string): string {
 }
 
 /** @param given the operands without the coercions of `sides` */
-function arithmetic({ operator, right: node }: Binary, type: SqlType, given: Sides, sides: Sides): Typed {
+function arithmetic(node: Binary, type: SqlType, given: Sides, sides: Sides): Typed {
+  const { operator } = node
   const [{ sql: a, type: common }, { sql: b }] = sides
-  if (!numberKinds.includes(type.kind)) return typed(ofTimes(operator, type, sides), type)
+  if (!numberKinds.includes(type.kind)) return typed(ofTimes(node, type, sides), type)
   if (isDecimal(type) && operator === '*') return typed(decimal('multiply', a, b, type), type)
   if (isDecimal(type) && operator === '/') return typed(decimal('divide', a, b, type), type)
   const put =
     operator === '/'
       ? // Division gives FLOAT64 even for integers, and fails on zero where DuckDB gives infinity.
-        (x: string, y: string) => repeated([x, y], (x, y) => `(${x} / ${divisorOf(x, y, 'DOUBLE', node)})`)
+        (x: string, y: string) =>
+          repeated([x, y], (x, y) => `(${x} / ${divisorOf(x, y, 'DOUBLE', node.right)})`)
       : (x: string, y: string) => `(${x} ${operator} ${y})`
   return common?.kind === 'FLOAT64'
     ? checkedFloat(given, [a, b], put)
@@ -166,18 +168,23 @@ export function nonZero(sql: string, type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)'
 }
 
 /** Of INTERVALs, and of dates and times with them or with each other. */
-function ofTimes(operator: string, type: SqlType, [left, right]: Sides): string {
+function ofTimes(node: Binary, type: SqlType, [left, right]: Sides): string {
+  const { operator } = node
   const ofIntervals = intervalArithmetic(left, right, operator)
   if (ofIntervals) return ofIntervals
   if (type.kind === 'INTERVAL') return elapsed(left, right)
-  const [point, by] = left.type && /^DATE|^TIMESTAMP/.test(left.type.kind) ? [left, right] : [right, left]
+  const isFirst = left.type !== null && /^DATE|^TIMESTAMP/.test(left.type.kind)
+  const [point, by] = isFirst ? [left, right] : [right, left]
   const sign = operator as '+' | '-'
   if (by.type?.kind === 'INT64') {
     const days = `to_days(CAST(${by.sql} AS INTEGER))`
     return asDate(withinYears(`(${point.sql} ${sign} ${days})`, 'DATETIME'))
   }
   // As in GoogleSQL, a DATE moved by an interval is a DATETIME.
-  return withinYears(movedBy(point.sql, sign, by), type.kind as 'DATETIME' | 'TIMESTAMP')
+  return withinYears(
+    movedBy(point.sql, sign, by, isFirst ? node.right : node.left),
+    type.kind as 'DATETIME' | 'TIMESTAMP',
+  )
 }
 
 /** The INTERVAL between two points of one type: of TIMESTAMPs in hours, of DATEs in days, of DATETIMEs in both. */
@@ -230,7 +237,7 @@ function matches(text: string, pattern: string): string {
   const tokens = `regexp_extract_all(${pattern}, '(?s)\\\\.|.')`
   const lone = `CASE WHEN t = '\\' THEN CAST(${raise('A LIKE pattern ends with a backslash')} AS VARCHAR)`
   const token = `${lone} WHEN t = '%' THEN '.*' WHEN t = '_' THEN '.' ELSE regexp_escape(right(t, 1)) END`
-  const regexp = joinedBy(`list_transform(${tokens}, lambda t: ${token})`, `''`)
+  const regexp = joinedBy(`list_transform(${tokens}, lambda t: ${token})`, `''`, true)
   return `regexp_full_match(${text}, ${regexp}, 's')`
 }
 

@@ -1,11 +1,4 @@
 /** Values that DuckDB SQL uses several times, and evaluates once; and what else is written in terms of them. */
-import type { AnyNode } from '../../../sql/tree.ts'
-import { children } from '../../../sql/walk.ts'
-
-/** Whether the value is the same in all rows. */
-export function isConstant(node: AnyNode): boolean {
-  return !/^(Path|Query|Lambda)$/.test(node.kind) && children(node).every(isConstant)
-}
 
 /**
  * Uses values several times, and evaluates them once: what is more than a literal, a parameter or a column is the argument
@@ -46,8 +39,7 @@ export function repeated<Values extends string[]>(
 }
 
 /** The texts of a list with a delimiter. DuckDB's array_to_string plans the list twice, and takes a literal delimiter only. */
-export function joinedBy(list: string, delimiter: string): string {
-  const isLiteral = delimiter.startsWith("'")
+export function joinedBy(list: string, delimiter: string, isLiteral: boolean): string {
   const [items, between] = isLiteral
     ? [list, delimiter]
     : [`list_transform(${list}, lambda item: ${delimiter} || item)`, `''`]

@@ -1,6 +1,6 @@
 /** Aggregate functions, which can all be window functions too, and functions that are window functions only. */
-import type { HavingExtreme, Window } from '../../../../sql/tree.ts'
-import { isConstant, joinedBy, once } from '../repeats.ts'
+import type { HavingExtreme } from '../../../../sql/tree.ts'
+import { joinedBy, once } from '../repeats.ts'
 import { duckType } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
 import { elementOf, raise, type Typed } from '../context.ts'
@@ -21,10 +21,7 @@ export const aggregateFunctions: Rules = {
   APPROX_QUANTILES: approximateQuantiles,
   APPROX_TOP_COUNT: approximateTopCount,
   ARRAY_AGG: (site, value) => listed(site, value),
-  ARRAY_CONCAT_AGG: (site, array) => {
-    if (site.type === null) throw site.noMatch()
-    return `flatten(${listed(site, array, 'IGNORE')})`
-  },
+  ARRAY_CONCAT_AGG: (site, array) => `flatten(${listed(site, array, 'IGNORE')})`,
   AVG: [
     ofDuck('avg'),
     average,
@@ -48,8 +45,10 @@ export const aggregateFunctions: Rules = {
   SUM: [sum, sumOfIntervals],
   VARIANCE: deviation('var_samp', 2),
 
-  ...each('CUME_DIST DENSE_RANK NTILE PERCENT_RANK RANK ROW_NUMBER', duck => site => windowed(site, duck)),
-  ...each('FIRST_VALUE LAG LAST_VALUE LEAD NTH_VALUE', ofNumbered),
+  ...each(
+    'CUME_DIST DENSE_RANK FIRST_VALUE LAG LAST_VALUE LEAD NTH_VALUE NTILE PERCENT_RANK RANK ROW_NUMBER',
+    duck => site => windowed(site, duck),
+  ),
   PERCENTILE_CONT: site => percentile(site, 'quantile_cont'),
   PERCENTILE_DISC: site => percentile(site, 'quantile_disc'),
 }
@@ -68,30 +67,6 @@ const asFloat = (number: Typed) => coerce(number, { kind: 'FLOAT64' }).sql
 
 function argumentList(site: CallSite): string[] {
   return site.args.map(({ sql }) => sql)
-}
-
-/** The number of a LAG, LEAD or NTH_VALUE, and the default of the first two. */
-function checkNumber(site: CallSite): void {
-  const [, node, otherwise] = site.call.arguments
-  if (node && !isConstant(node))
-    throw site.invalid(`The number of ${site.name} must be a literal or a parameter`, node)
-  if (otherwise && !isConstant(otherwise))
-    throw site.invalid(
-      `The default of ${site.name} must be constant: write IFNULL around the call`,
-      otherwise,
-    )
-  const least = site.name === 'NTH_VALUE' ? 1 : 0
-  const negative = node?.kind === 'Unary' && node.operator === '-' && literalInteger(node.operand) !== null
-  const number = negative ? -1 : literalInteger(node)
-  if ((number !== null && number < least) || (node?.kind === 'Literal' && node.literal === 'NULL'))
-    throw site.invalid(`The number of ${site.name} must be at least ${least}`, node)
-}
-
-function ofNumbered(duck: string): Rule {
-  return site => {
-    checkNumber(site)
-    return windowed(site, duck)
-  }
 }
 
 /** With NULLs as the least values, and then NaN. Between a NULL and a value the value stands. */
@@ -115,9 +90,6 @@ function percentile(site: CallSite, duck: 'quantile_cont' | 'quantile_disc'): st
   const [value, written] = site.args as [Typed, Typed]
   const share = between ? written.sql : roundedUp(site, written.sql)
   const number = between ? asFloat(value) : value.sql
-  const [, node] = site.call.arguments
-  if (node?.kind === 'Literal' && !(Number(node.text) >= 0 && Number(node.text) <= 1))
-    throw site.invalid(`The share of ${site.name} must be from 0 to 1`, node)
   if (site.call.nulls === 'RESPECT') return withNulls(site, { ...value, sql: number }, share, between)
   return value.type?.kind === 'FLOAT64'
     ? quantileOfFloats(site, duck, number, share)
@@ -151,23 +123,7 @@ function quantileOfFloats(site: CallSite, duck: string, value: string, share: st
   return `(CASE WHEN greatest(${place}, 0) < ${nans} THEN CAST('NaN' AS DOUBLE) ELSE ${quantile} END)`
 }
 
-/** Functions of places in an order need one; of those, some look at all rows, whatever the frame. */
-const ofPlaces = /^(CUME_DIST|DENSE_RANK|LAG|LEAD|NTILE|PERCENT_RANK|RANK)$/
-const ofFrames = /^(FIRST_VALUE|LAST_VALUE|NTH_VALUE)$/
-const ofAllRows = /^PERCENTILE_/
-
-function checkWindow(site: CallSite, { orderBy, frame }: Window): void {
-  const { name } = site
-  if ((ofPlaces.test(name) || ofFrames.test(name)) && orderBy.length === 0)
-    throw site.invalid(`${name} needs ORDER BY in its window`)
-  if (ofAllRows.test(name) && orderBy.length > 0)
-    throw site.invalid(`${name} takes no ORDER BY in its window`)
-  if ((ofPlaces.test(name) || ofAllRows.test(name) || name === 'ROW_NUMBER') && frame)
-    throw site.invalid(`${name} takes no frame in its window`)
-}
-
 function windowed(site: CallSite, duck: string, args = argumentList(site)): string {
-  checkWindow(site, site.call.over!)
   const nulls = site.call.nulls ? ` ${site.call.nulls} NULLS` : ''
   return `${duck}(${args.join(', ')}${nulls})${over(site)}`
 }
@@ -176,19 +132,9 @@ function windowed(site: CallSite, duck: string, args = argumentList(site)): stri
 function aggregate(site: CallSite, duck: string, args = argumentList(site), nulls = site.call.nulls): string {
   const { call, context, scope } = site
   if (call.having) return ofExtreme(site, duck, args, call.having)
-  if (call.distinct && call.over && call.over.orderBy.length > 0)
-    throw site.invalid('DISTINCT does not go with ORDER BY in the window')
-  if (call.distinct) checkDistinct(site)
   const order = call.orderBy.length > 0 ? ` ${orderByClause(context, call.orderBy, scope)}` : ''
   const filter = nulls === 'IGNORE' ? ` FILTER (WHERE ${args[0]} IS NOT NULL)` : ''
   return `${duck}(${call.distinct ? 'DISTINCT ' : ''}${args.join(', ')}${order})${filter}${over(site)}`
-}
-
-function checkDistinct(site: CallSite): void {
-  const { call, context, scope } = site
-  const given = new Set(argumentList(site))
-  const other = call.orderBy.find(item => !given.has(context.expression(item.expression, scope).sql))
-  if (other) throw site.invalid(`${site.name} with DISTINCT can only ORDER BY its argument`, other)
 }
 
 /** NaN and infinity, which DuckDB refuses, make a variance NaN; one over fewer than `least` numbers is NULL. */
@@ -325,9 +271,9 @@ function limited(site: CallSite, list: string): string {
 }
 
 function stringAgg(site: CallSite, value: string, between = `','`): string {
-  if (site.isNull(1)) throw site.invalid('The delimiter of STRING_AGG must not be NULL')
   if (!site.call.limit && !site.call.over) return aggregate(site, 'string_agg', [value, between])
-  return joinedBy(listed(site, value, 'IGNORE'), between)
+  const isLiteral = site.args.length < 2 || site.isWritten(1)
+  return joinedBy(listed(site, value, 'IGNORE'), between, isLiteral)
 }
 
 /** Of bytes, by their hexadecimal digits. */

@@ -5,7 +5,7 @@ import { joinedBy } from '../repeats.ts'
 import { raise } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
-import { type CallSite, type Rule, type Rules, rulesOf } from './signature.ts'
+import { type Rule, type Rules, rulesOf } from './signature.ts'
 
 const end = (position: '1' | '-1') => (array: string) => {
   const empty = `CASE WHEN len(${array}) = 0 THEN ${raise('Array index is out of bounds')} ELSE ${position} END`
@@ -37,6 +37,7 @@ const fractions =
 
 export const arrayFunctions: Rules = {
   ...rulesOf({
+    ARRAY_CONCAT: (...arrays) => `(${arrays.join(' || ')})`,
     ARRAY_FIRST: end('1'),
     ARRAY_LAST: end('-1'),
     ARRAY_LENGTH: 'len',
@@ -51,47 +52,25 @@ export const arrayFunctions: Rules = {
       fractions('NUMERIC', decimalSteps),
       fractions('FLOAT64', numberSteps),
     ],
+    GENERATE_DATE_ARRAY: (from, to, step = 'to_days(1)') =>
+      `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${stepOf(step)}) AS DATE[])`,
+    GENERATE_TIMESTAMP_ARRAY: (from, to, step) => `generate_series(${from}, ${to}, ${stepOf(step)})`,
   }),
 
-  ARRAY_CONCAT: concat,
   // DuckDB puts texts together only: bytes by their digits.
   ARRAY_TO_STRING: [
-    toText((items, between) => joinedBy(items, between)),
+    toText((items, between, isLiteral) => joinedBy(items, between, isLiteral)),
     toText(
       (items, between) =>
-        `unhex(${joinedBy(`list_transform(${items}, lambda b: hex(b))`, `hex(${between})`)})`,
+        `unhex(${joinedBy(`list_transform(${items}, lambda b: hex(b))`, `hex(${between})`, false)})`,
     ),
   ],
-  GENERATE_DATE_ARRAY: stepping(
-    /^(DAY|WEEK|MONTH|QUARTER|YEAR)$/,
-    (from, to, step = 'to_days(1)') =>
-      `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${stepOf(step)}) AS DATE[])`,
-  ),
-  GENERATE_TIMESTAMP_ARRAY: stepping(
-    /^(MICROSECOND|MILLISECOND|SECOND|MINUTE|HOUR|DAY)$/,
-    (from, to, step) => `generate_series(${from}, ${to}, ${stepOf(step)})`,
-  ),
 }
 
-/** A rule whose third argument, an INTERVAL, is of these parts. */
-function stepping(parts: RegExp, sql: (...args: string[]) => string): Rule {
-  return (site, ...args) => {
-    const step = site.call.arguments[2]
-    if (step?.kind === 'IntervalLiteral' && !parts.test(step.part))
-      throw site.invalid(`${site.name} does not step by ${step.part}`, step)
-    return sql(...args)
-  }
-}
-
-function toText(joined: (items: string, between: string) => string): Rule {
-  return (_, items, between, missing?: string) => {
+function toText(joined: (items: string, between: string, isLiteral: boolean) => string): Rule {
+  return (site, items, between, missing?: string) => {
     const given = missing ? `list_transform(${items}, lambda e: COALESCE(e, ${missing}))` : items
     const known = missing ? ` AND ${missing} IS NOT NULL` : ''
-    return `(CASE WHEN ${between} IS NOT NULL${known} THEN ${joined(given, between)} END)`
+    return `(CASE WHEN ${between} IS NOT NULL${known} THEN ${joined(given, between, site.isWritten(1))} END)`
   }
-}
-
-function concat(site: CallSite, ...arrays: string[]): string {
-  if (arrays.some((_, at) => site.isNull(at))) throw site.noMatch()
-  return `(${arrays.join(' || ')})`
 }

@@ -13,30 +13,29 @@ import {
   onEpochDay,
   toDatetime,
   toTimestamp,
+  utc,
+  type Zone,
   zoned,
 } from '../dates-and-times.ts'
 import { strictJson } from './json.ts'
-import { type CallSite, type Rule, type Rules, rulesOf } from './signature.ts'
+import type { CallSite, Rule, Rules } from './signature.ts'
 
 const itself = (datetime: string) => datetime
 
 const datetimeFormat = '%Y-%m-%d %H:%M:%S'
 
 export const dateFormatFunctions: Rules = {
-  ...rulesOf({
-    STRING: [
-      (timestamp, zone?: string) => {
-        if (zone === undefined) return `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`
-        const { local, minutes } = zoned(timestamp, zone)
-        return `(${datetimeText(local, datetimeFormat)} || regexp_replace(${zoneOffset(minutes)}, ':00$', ''))`
-      },
-      datetime => datetimeText(datetime, datetimeFormat),
-      date => `CAST(${date} AS VARCHAR)`,
-      time => datetimeText(onEpochDay(time), '%H:%M:%S'),
-      json => strictJson(json, ['VARCHAR'], 'VARCHAR'),
-    ],
-  }),
-
+  STRING: [
+    (site, timestamp, zone) => {
+      if (zone === undefined) return `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`
+      const { local, minutes } = zoned(timestamp, site.zone(1, zone)!)
+      return `(${datetimeText(local, datetimeFormat)} || regexp_replace(${zoneOffset(minutes)}, ':00$', ''))`
+    },
+    (_, datetime) => datetimeText(datetime, datetimeFormat),
+    (_, date) => `CAST(${date} AS VARCHAR)`,
+    (_, time) => datetimeText(onEpochDay(time), '%H:%M:%S'),
+    (_, json) => strictJson(json, ['VARCHAR'], 'VARCHAR'),
+  ],
   FORMAT_DATE: [formatting('DATE', asDatetime), formatting('DATETIME'), formatTimestamp],
   FORMAT_DATETIME: [formatting('DATETIME'), formatTimestamp],
   FORMAT_TIME: formatting('TIME', onEpochDay),
@@ -61,13 +60,14 @@ function formatting(type: CivilType, toDatetime = itself): Rule {
   }
 }
 
-function formatTimestamp(site: CallSite, format: string, timestamp: string, zone = `'UTC'`): string {
-  const exact = `gsql_format_timestamp(${format}, epoch_us(${timestamp}), ${zone})`
+function formatTimestamp(site: CallSite, format: string, timestamp: string, inZone?: string): string {
+  const zone = site.zone(2, inZone) ?? utc
+  const exact = `gsql_format_timestamp(${format}, epoch_us(${timestamp}), ${zone.sql})`
   return formatted('TIMESTAMP', site.literal(0), localTime(timestamp, zone), exact)
 }
 
-const localTime = (timestamp: string, zone: string) =>
-  zone === `'UTC'` ? toDatetime(timestamp) : zoned(timestamp, zone).local
+const localTime = (timestamp: string, zone: Zone) =>
+  zone.name === 'UTC' ? toDatetime(timestamp) : zoned(timestamp, zone).local
 
 function parsing(type: CivilType, fromDatetime = itself): Rule {
   return (site, format, value) => {
@@ -87,14 +87,15 @@ function quickly(format: string | null, value: string, exact: string): string {
 }
 
 /** DuckDB finds the offset of a named zone, but where the format reads one, or may. */
-function parseTimestamp(site: CallSite, format: string, value: string, zone = `'UTC'`): string {
+function parseTimestamp(site: CallSite, format: string, value: string, inZone?: string): string {
   const text = site.literal(0)
-  const read = (zone: string) => {
-    const exact = `gsql_parse_timestamp(${format}, ${value}, ${zone})`
-    return zone === `'UTC'` ? quickly(text, value, exact) : exact
+  const given = site.zone(2, inZone) ?? utc
+  const read = (zone: Zone) => {
+    const exact = `gsql_parse_timestamp(${format}, ${value}, ${zone.sql})`
+    return zone.name === 'UTC' ? quickly(text, value, exact) : exact
   }
-  const named = text !== null && !/%(E?z|Z|s)/.test(text) && !isFixedZone(zone)
-  return named ? toTimestamp(`make_timestamp(${read(`'UTC'`)})`, zone) : `make_timestamptz(${read(zone)})`
+  const named = text !== null && !/%(E?z|Z|s)/.test(text) && !isFixedZone(given)
+  return named ? toTimestamp(`make_timestamp(${read(utc)})`, given) : `make_timestamptz(${read(given)})`
 }
 
 function zoneOffset(minutes: string): string {

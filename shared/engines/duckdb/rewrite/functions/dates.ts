@@ -15,6 +15,7 @@ import {
   truncated,
   wholeParts,
   withinYears,
+  type Zone,
 } from '../dates-and-times.ts'
 import { interval, intervalParts, movedBy, plainInterval } from '../intervals.ts'
 import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature.ts'
@@ -22,7 +23,7 @@ import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature
 type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
 
 /** A value truncated to a part, in its own type; a DATE and a TIME have only their own parts. */
-const truncations: Record<DateType, (value: string, part: string, zone?: string) => string | null> = {
+const truncations: Record<DateType, (value: string, part: string, zone?: Zone) => string | null> = {
   DATE: (value, part) => map(timePart(part) ? null : truncated(asDatetime(value), part), asDate),
   DATETIME: (value, part) => truncated(value, part),
   TIME: (value, part) => map(timePart(part) ? truncated(onEpochDay(value), part) : null, asTime),
@@ -39,8 +40,13 @@ function map(sql: string | null, to: (sql: string) => string): string | null {
   return sql === null ? null : to(sql)
 }
 
+const truncation =
+  (type: DateType): Rule =>
+  (site, value, part, zone) =>
+    truncations[type](value, part, site.zone(2, zone))
+
 /** A DATE is taken as a DATETIME, but by its own parts. */
-const truncationOfDate = (value: string, part: string) =>
+const truncationOfDate: Rule = (_, value, part) =>
   timePart(part) ? null : truncated(asDatetime(value), part)
 
 /** A value moved by an interval. */
@@ -58,7 +64,7 @@ const move =
         node,
       )
     if (kind === 'TIME') return `(${value} ${operator} ${withinDay(site, by)})`
-    const moved = withinYears(movedBy(value, operator, by), kind === 'TIMESTAMP' ? kind : 'DATETIME')
+    const moved = withinYears(movedBy(value, operator, by, node), kind === 'TIMESTAMP' ? kind : 'DATETIME')
     return kind === 'DATE' ? asDate(moved) : moved
   }
 
@@ -134,7 +140,7 @@ const fromUnix = (micros: number) => (count: string) => `make_timestamptz(${coun
 const current =
   (from: (datetime: string) => string): Rule =>
   (site, zone) =>
-    from(toDatetime(site.context.now, zone))
+    from(toDatetime(site.context.now, site.zone(0, zone)))
 
 /** An hour of a day; DuckDB also takes 24. */
 const ofDay = (hour: string) =>
@@ -142,47 +148,15 @@ const ofDay = (hour: string) =>
 
 const same = (value: string) => value
 
+const itself: Rule = (_, value) => value
+
 export const dateFunctions: Rules = {
   ...rulesOf({
-    DATE: [
-      same,
-      asDate,
-      (timestamp, zone) => asDate(toDatetime(timestamp, zone)),
-      // Of the text of a DATETIME or a TIMESTAMP too.
-      text => asDate(toDatetime(conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ'))),
-      'make_date',
-    ],
-    DATETIME: [
-      same,
-      toDatetime,
-      asDatetime,
-      (date, time) => `(${date} + ${time})`,
-      text => conversions['STRING>DATETIME']!(text, 'TIMESTAMP'),
-      (year, month, day, hour, ...rest) =>
-        `make_timestamp(${[year, month, day, ofDay(hour), ...rest].join(', ')})`,
-    ],
-    TIME: [
-      same,
-      asTime,
-      (timestamp, zone) => asTime(toDatetime(timestamp, zone)),
-      (hour, ...rest) => `make_time(${[ofDay(hour), ...rest].join(', ')})`,
-    ],
-    TIMESTAMP: [
-      same,
-      text => conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ'),
-      toTimestamp,
-      (text, zone) => toTimestamp(conversions['STRING>DATETIME']!(text, 'TIMESTAMP'), zone),
-    ],
-
     DATE_DIFF: [difference('DATE'), difference('DATETIME'), timestampDifference],
     DATETIME_DIFF: [difference('DATETIME'), timestampDifference],
     TIME_DIFF: difference('TIME'),
     TIMESTAMP_DIFF: [timestampDifference, difference('DATETIME')],
 
-    DATE_TRUNC: [truncations.DATE, truncations.DATETIME, truncations.TIMESTAMP],
-    DATETIME_TRUNC: [truncations.DATETIME, truncations.TIMESTAMP, truncationOfDate],
-    TIME_TRUNC: truncations.TIME,
-    TIMESTAMP_TRUNC: [truncations.TIMESTAMP, truncations.DATETIME, truncationOfDate],
     LAST_DAY: lastDay,
 
     ...each('JUSTIFY_DAYS JUSTIFY_HOURS JUSTIFY_INTERVAL', duck => `gsql_${duck}`),
@@ -197,6 +171,39 @@ export const dateFunctions: Rules = {
     UNIX_SECONDS: unix(1_000_000),
   }),
 
+  // Of the text of a DATETIME or a TIMESTAMP too.
+  DATE: [
+    itself,
+    (_, datetime) => asDate(datetime),
+    (site, timestamp, zone) => asDate(toDatetime(timestamp, site.zone(1, zone))),
+    (_, text) => asDate(toDatetime(conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ'))),
+    (_, ...parts) => `make_date(${parts.join(', ')})`,
+  ],
+  DATETIME: [
+    itself,
+    (site, timestamp, zone) => toDatetime(timestamp, site.zone(1, zone)),
+    (_, date) => asDatetime(date),
+    (_, date, time) => `(${date} + ${time})`,
+    (_, text) => conversions['STRING>DATETIME']!(text, 'TIMESTAMP'),
+    (_, year, month, day, hour, ...rest) =>
+      `make_timestamp(${[year, month, day, ofDay(hour), ...rest].join(', ')})`,
+  ],
+  TIME: [
+    itself,
+    (_, datetime) => asTime(datetime),
+    (site, timestamp, zone) => asTime(toDatetime(timestamp, site.zone(1, zone))),
+    (_, hour, ...rest) => `make_time(${[ofDay(hour), ...rest].join(', ')})`,
+  ],
+  TIMESTAMP: [
+    itself,
+    (_, text) => conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ'),
+    (site, datetime, zone) => toTimestamp(datetime, site.zone(1, zone)),
+    (site, text, zone) => toTimestamp(conversions['STRING>DATETIME']!(text, 'TIMESTAMP'), site.zone(1, zone)),
+  ],
+  DATE_TRUNC: [truncation('DATE'), truncation('DATETIME'), truncation('TIMESTAMP')],
+  DATETIME_TRUNC: [truncation('DATETIME'), truncation('TIMESTAMP'), truncationOfDate],
+  TIME_TRUNC: truncation('TIME'),
+  TIMESTAMP_TRUNC: [truncation('TIMESTAMP'), truncation('DATETIME'), truncationOfDate],
   CURRENT_DATE: current(asDate),
   CURRENT_DATETIME: current(same),
   CURRENT_TIME: current(asTime),

@@ -3,6 +3,7 @@
  * text that is cut off or damaged, and writes numbers and changed values.
  */
 import type { Expression } from '../../../../sql/tree.ts'
+import { type Step, stepsOf } from '../../../../sql/resolve/json-path.ts'
 import type { SqlType } from '../../../../sql/types.ts'
 import { castText, quoteText } from '../../syntax.ts'
 import { joinedBy, nullWhere, once, repeated } from '../repeats.ts'
@@ -16,29 +17,39 @@ const asJson = (text: string) => `CAST(${text} AS JSON)`
 
 const asText = (json: string) => `CAST(${json} AS VARCHAR)`
 
-/** Of a JSONPath: DuckDB's, or `null` for one that DuckDB reads in another way; and the steps for our own functions. */
-type AtPath = (value: string, path: string | null, steps: string) => string
+interface Place {
+  /** DuckDB's JSONPath, and that of the elements there; `null` for one that DuckDB reads in another way. */
+  path: string | null
+  elements: string | null
+  /** The steps of the path for our own functions. */
+  steps: string
+  last: Step | undefined
+}
+
+type AtPath = (value: string, at: Place) => string
 
 /** A rule of a value at a path, which is `$` where none is given: in text, and in JSON. */
 function at(inText: AtPath, inJson: AtPath): Rule[] {
   return [inText, inJson].map(sql => (site, value) => {
     const node = site.call.arguments[1]
-    const path = node ? pathSteps(site, node) : []
-    return sql(value, path && duckPath(path), stepsText(path))
+    const steps = node ? pathSteps(site, node) : []
+    const path = steps && duckPath(steps)
+    const elements = steps && duckPath(steps, '[*]')
+    return sql(value, { path, elements, steps: stepsText(steps), last: steps?.at(-1) })
   })
 }
 
 /** The same of a value that stands there several times. */
 const sharing =
   (sql: AtPath): AtPath =>
-  (value, path, steps) =>
-    once([value], value => sql(value, path, steps))
+  (value, at) =>
+    once([value], value => sql(value, at))
 
-function scalarInText(value: string, path: string | null, steps: string): string {
+function scalarInText(value: string, { path, steps, last }: Place): string {
   const written = `gsql_json_scalar_in(${value}, ${steps})`
   if (path === null) return written
   const json = `(CASE WHEN json_valid(${value}) THEN ${castText(value, 'JSON')} END)`
-  const number = asWritten(value, path, `json_extract_string(${json}, ${path})`, written)
+  const number = asWritten(value, last, `json_extract_string(${json}, ${path})`, written)
   return `(CASE WHEN json_valid(${value}) THEN ${scalarOfKind(json, path, number)} ELSE ${written} END)`
 }
 
@@ -46,16 +57,15 @@ function scalarInText(value: string, path: string | null, steps: string): string
  * A number as DuckDB writes it, where it stands so behind its key in the text, else as `written`. An equal number in other digits
  * behind an equal key would be taken for it.
  */
-function asWritten(value: string, path: string, found: string, written: string): string {
-  const key = /\."([^"]*)"'$/.exec(path)?.[1]
-  if (key === undefined) return written
+function asWritten(value: string, key: Step | undefined, found: string, written: string): string {
+  if (typeof key !== 'string') return written
   const stands = ['', ' '].flatMap(blank =>
-    [',', '}'].map(end => `strpos(${value}, '"${key}":${blank}' || ${found} || '${end}') > 0`),
+    [',', '}'].map(end => `strpos(${value}, ${quoteText(`"${key}":${blank}`)} || ${found} || '${end}') > 0`),
   )
   return `(CASE WHEN ${stands.join(' OR ')} THEN ${found} ELSE ${written} END)`
 }
 
-function scalarInJson(json: string, path: string | null, steps: string): string {
+function scalarInJson(json: string, { path, steps }: Place): string {
   if (path === null) return `gsql_json_scalar_in(${jsonAt(json, steps)}, '[]')`
   return scalarOfKind(json, path, `gsql_json_rounded(${asText(`json_extract(${json}, ${path})`)})`)
 }
@@ -70,12 +80,12 @@ function scalarOfKind(json: string, path: string, number: string): string {
 }
 
 /** As a value, a null of JSON stays what it is. */
-function valueInJson(json: string, path: string | null, steps: string): string {
+function valueInJson(json: string, { path, steps }: Place): string {
   return path === null ? asJson(jsonAt(json, steps)) : `json_extract(${json}, ${path})`
 }
 
 /** In text, a null of JSON is NULL. */
-function valueInText(value: string, path: string | null, steps: string): string {
+function valueInText(value: string, { path, steps }: Place): string {
   const written = `gsql_json_value_in(${value}, ${steps})`
   if (path === null) return nullWhere(written, `'null'`)
   const json = `(CASE WHEN json_valid(${value}) THEN ${castText(value, 'JSON')} END)`
@@ -84,20 +94,19 @@ function valueInText(value: string, path: string | null, steps: string): string 
   return nullWhere(found, `'null'`)
 }
 
-function arrayInJson(json: string, path: string | null, steps: string): string {
-  const [of, at] = path === null ? [asJson(jsonAt(json, steps)), `'$'`] : [json, path]
-  const elements = `json_extract(${of}, ${at.slice(0, -1)}[*]')`
-  return `(CASE WHEN json_type(${of}, ${at}) = 'ARRAY' THEN ${elements} END)`
+function arrayInJson(json: string, { path, elements, steps }: Place): string {
+  const of = path === null ? asJson(jsonAt(json, steps)) : json
+  return `(CASE WHEN json_type(${of}, ${path ?? `'$'`}) = 'ARRAY' THEN json_extract(${of}, ${elements ?? `'$[*]'`}) END)`
 }
 
 const jsonAt = (json: string, steps: string) => `gsql_json_at(${asText(json)}, ${steps})`
 
-const values = at((text, _, steps) => `gsql_json_values_in(${text}, ${steps})`, arrayInJson)
+const values = at((text, { steps }) => `gsql_json_values_in(${text}, ${steps})`, arrayInJson)
 
 /** With an object or an array in it, it is no array of scalars. */
 const scalars = at(
-  (text, _, steps) => `gsql_json_scalars_in(${text}, ${steps})`,
-  (json, _, steps) => `gsql_json_scalars_in(gsql_json_rounded(${asText(json)}), ${steps})`,
+  (text, { steps }) => `gsql_json_scalars_in(${text}, ${steps})`,
+  (json, { steps }) => `gsql_json_scalars_in(gsql_json_rounded(${asText(json)}), ${steps})`,
 )
 
 /** The DuckDB value of a JSON value of these kinds; another kind is an error. */
@@ -113,14 +122,11 @@ const ofJson = (name: string) => (json: string) => `${name}(${asText(json)})`
 function changing(name: string, values: 0 | 1, option?: string): Rule {
   return (site, json, ...rest) => {
     const step = 1 + values
-    if (rest.length % step > 0) throw site.noMatch()
     const flag = option ? `, ${site.option(option, 'true')}` : ''
     let changed = asText(json)
     for (let at = 1; at <= rest.length; at += step) {
       const node = site.call.arguments[at]!
       const path = pathSteps(site, node)
-      if (name === 'gsql_json_remove' && path?.length === 0)
-        throw site.invalid(`The JSONPath of ${site.name} cannot be $`, node)
       const value = values ? `, ${jsonOf({ ...site.args[at + 1]!, sql: rest[at]! })}` : ''
       changed = `${name}(${changed}, ${stepsText(path)}${value}${flag})`
     }
@@ -141,7 +147,9 @@ export const jsonFunctions: Rules = {
     const mode = site.option('wide_number_mode', `'round'`)
     const value = strictJson(json, ['UBIGINT', 'BIGINT', 'DOUBLE'], 'DOUBLE')
     const exact = `gsql_json_exact_float(${asText(json)})`
-    return mode === `'round'` ? value : `(CASE WHEN ${mode} = 'round' THEN ${value} ELSE ${exact} END)`
+    return site.written('wide_number_mode', 'round') === 'round'
+      ? value
+      : `(CASE WHEN ${mode} = 'round' THEN ${value} ELSE ${exact} END)`
   },
   JSON_ARRAY: ({ args }, ...texts) =>
     asJson(
@@ -173,7 +181,7 @@ export const jsonFunctions: Rules = {
   PARSE_JSON: (site, text) =>
     asJson(`gsql_json_parsed(${text}, ${site.option('wide_number_mode', `'exact'`)})`),
   TO_JSON: (site, sql) => {
-    const wide = site.option('stringify_wide_numbers', 'false').toLowerCase() === 'true'
+    const wide = site.written('stringify_wide_numbers', 'FALSE').toUpperCase() === 'TRUE'
     return asJson(`gsql_json_rounded(${jsonText(sql, site.args[0]!.type, wide ? 'where wide' : 'never')})`)
   },
   TO_JSON_STRING: (site, sql, pretty?: string) => {
@@ -188,15 +196,10 @@ function stepsText(steps: Step[] | null): string {
   return steps === null ? 'CAST(NULL AS VARCHAR)' : quoteText(JSON.stringify(steps))
 }
 
-/** The steps of a literal path. Throws SqlError for any other text. */
+/** The steps of a path; `null` for one that is NULL. Throws UnsupportedError for a parameter. */
 function pathSteps(site: CallSite, node: Expression): Step[] | null {
   if (node.kind === 'Literal' && node.literal === 'NULL') return null
-  const legacy = site.name.startsWith('JSON_EXTRACT')
-  if (node.kind !== 'Literal' && node.kind !== 'ParameterReference')
-    throw site.invalid(`The JSONPath of ${site.name} must be a literal string`, node)
-  const steps = stepsOf(site.literalText(node), legacy)
-  if (steps === null) throw site.invalid('Invalid JSONPath: write $.key or $.list[0]', node)
-  return steps
+  return stepsOf(site.name, site.literalText(node))
 }
 
 /** Whether numbers that not all readers of JSON hold exactly are written as strings. */
@@ -256,7 +259,7 @@ function knownText(sql: string, type: SqlType | null, depth: number, quoting: Qu
   if (type === null) return `'null'`
   if (type.kind === 'ARRAY') {
     const item = innerText(`j${depth}`, type.element, depth + 1, quoting)
-    return `('[' || ${joinedBy(`list_transform(${sql}, lambda j${depth}: ${item})`, `','`)} || ']')`
+    return `('[' || ${joinedBy(`list_transform(${sql}, lambda j${depth}: ${item})`, `','`, true)} || ']')`
   }
   if (type.kind !== 'STRUCT') return scalarTexts[type.kind](sql, quoting)
   const fields = type.fields.map(({ name }, at) => {
@@ -279,49 +282,21 @@ function joined(open: string, close: string, items: string[]): string {
 function jsonObject(site: CallSite, ...texts: string[]): string {
   const values = site.args.map((value, at) => ({ ...value, sql: texts[at]! }))
   const [keys, items] = values
-  if (values.length === 2 && keys!.type?.kind === 'ARRAY' && items!.type?.kind === 'ARRAY') {
-    if (keys!.type.element.kind !== 'STRING') throw site.noMatch()
-    return asJson(`gsql_json_of_lists(${jsonOf(keys!)}, ${jsonOf(items!)})`)
-  }
-  const odd = values.length % 2 === 1 || values.some((key, at) => at % 2 === 0 && key.type?.kind !== 'STRING')
-  if (odd) throw site.noMatch()
+  if (keys?.type?.kind === 'ARRAY') return asJson(`gsql_json_of_lists(${jsonOf(keys)}, ${jsonOf(items!)})`)
   const fields = values.flatMap((key, at) =>
     at % 2 === 0 ? [`CAST(to_json(${key.sql}) AS VARCHAR) || ':' || ${jsonOf(values[at + 1]!)}`] : [],
   )
   return asJson(`gsql_json_rounded(${joined('{', '}', fields)})`)
 }
 
-/** A key or an index. */
-type Step = string | number
-
-/** One step of a path: a bare key, a key in quotes, or an index; JSON_EXTRACT has its quotes in brackets. */
-const standardStep = /\.(?<bare>[^.[\]"'*$]+)|\."(?<quoted>(?:[^"\\]|\\.)*)"|\[\s*(?<index>-?\d+)\s*\]/y
-const legacyStep = /\.(?<bare>[^.[\]"'*$]+)|\['(?<quoted>(?:[^'\\]|\\.)*)'\]|\[\s*(?<index>-?\d+)\s*\]/y
-
-/**
- * The steps of a JSONPath; `null` for any other text.
- * https://cloud.google.com/bigquery/docs/reference/standard-sql/json_functions#JSONPath_format
- */
-function stepsOf(path: string, legacy: boolean): Step[] | null {
-  if (!path.startsWith('$')) return null
-  const step = legacy ? legacyStep : standardStep
-  const steps: Step[] = []
-  for (step.lastIndex = 1; step.lastIndex < path.length;) {
-    const groups = step.exec(path)?.groups
-    if (!groups) return null
-    const { bare, quoted, index } = groups
-    steps.push(index === undefined ? (bare ?? quoted!.replace(/\\(.)/gs, '$1')) : Number(index))
-  }
-  return steps
-}
-
 /**
  * The path as DuckDB's, every key in quotes; `null` where DuckDB reads it in another way: a `*` is a wildcard even in quotes,
  * negative indexes count from the end, those of more than 31 bits are none, and digits are no index of an array.
  */
-function duckPath(steps: Step[]): string | null {
+function duckPath(steps: Step[], behind = ''): string | null {
   const strange = (step: Step) =>
     typeof step === 'number' ? step < 0 || step >= 2 ** 31 : /^(\d*|.*[*"\\].*)$/s.test(step)
   if (steps.some(strange)) return null
-  return quoteText(`$${steps.map(step => (typeof step === 'number' ? `[${step}]` : `."${step}"`)).join('')}`)
+  const path = steps.map(step => (typeof step === 'number' ? `[${step}]` : `."${step}"`)).join('')
+  return quoteText(`$${path}${behind}`)
 }

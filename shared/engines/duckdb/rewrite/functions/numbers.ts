@@ -1,6 +1,5 @@
 /** Mathematical functions. */
 import { nullWhere, once } from '../repeats.ts'
-import { coerces, orderable } from '../../../../sql/resolve/types.ts'
 import { coerce, commonOf } from '../coercion.ts'
 import { arrayOf, elementOf, raise } from '../context.ts'
 import { decimal, divisorOf, exact, isDecimal, nonZero } from '../operators.ts'
@@ -165,9 +164,7 @@ function safeArithmetic(operator: '+' | '-' | '*'): Rule {
 /** The number of bounds that are not above the point. */
 function rangeBucket(site: CallSite): string {
   const [given, list] = site.args
-  const element = elementOf(list!.type)
-  const type = element && commonOf([given!, { ...list!, type: element }])
-  if (!type || !orderable(type) || !coerces(list!, arrayOf(type))) throw site.noMatch()
+  const type = commonOf([given!, { ...list!, type: elementOf(list!.type) }])!
   const [point, bounds] = [coerce(given!, type), coerce(list!, arrayOf(type))]
   const nan = (x: string) => (type.kind === 'FLOAT64' ? ` OR isnan(${x})` : '')
   return once([point.sql, bounds.sql], (point, bounds) => {

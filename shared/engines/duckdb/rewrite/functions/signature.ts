@@ -11,6 +11,7 @@ import { descendants } from '../../../../sql/walk.ts'
 import { argument, attempt, beforeCall, patternBeforeCall } from '../attempt.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { typeIn } from '../coercion.ts'
+import type { Zone } from '../dates-and-times.ts'
 import { columnValue, levelOf } from '../names.ts'
 import { repeated } from '../repeats.ts'
 
@@ -93,6 +94,14 @@ export class CallSite {
     return node ? this.context.expression(node.value, this.scope).sql : otherwise
   }
 
+  /** The literal of `name => literal`, `otherwise` where the call has no such argument; '' for any other value. */
+  written(name: string, otherwise: string): string {
+    const value = this.options.get(name)?.value
+    if (!value) return otherwise
+    if (value.kind !== 'Literal') return ''
+    return value.literal === 'STRING' ? value.value : value.text
+  }
+
   /** DuckDB counts an aggregate to the query whose columns it names, GoogleSQL to the one that it stands in. */
   private argument(at: number, own: string | null): Typed {
     const { call, context, scope, signature, only } = this
@@ -135,10 +144,20 @@ export class CallSite {
     })
   }
 
+  /** An argument that is a time zone; `undefined` where there is none. @param sql its text in the call */
+  zone(at: number, sql: string | undefined): Zone | undefined {
+    return sql === undefined ? undefined : { sql, name: this.literal(at) }
+  }
+
   /** The text of a literal of STRING or BYTES; `null` for any other argument. */
   literal(at: number): string | null {
     const node = this.call.arguments[at]
     return node?.kind === 'Literal' && /^(STRING|BYTES)$/.test(node.literal) ? node.value : null
+  }
+
+  /** Whether an argument is a text that is one literal in DuckDB SQL, too. */
+  isWritten(at: number): boolean {
+    return this.literal(at)?.includes('\0') === false
   }
 
   /** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */

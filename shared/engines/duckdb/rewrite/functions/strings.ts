@@ -123,7 +123,7 @@ export const stringFunctions: Rules = {
     // By characters of Unicode, where DuckDB keeps accents with their letters.
     REVERSE: [
       text =>
-        `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`)} END)`,
+        `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`, true)} END)`,
       'gsql_reverse_bytes',
     ],
     SHA512: [text => `gsql_sha512(encode(${text}))`, 'gsql_sha512'],
@@ -164,7 +164,6 @@ const folded = (text: string) =>
 const isScalar = ({ type }: Typed) => !/^(STRUCT|ARRAY|JSON)$/.test(type?.kind ?? '')
 
 function textOf(site: CallSite, value: Typed): string {
-  if (value.type?.kind === 'BYTES') throw site.noMatch()
   return convert(value, { kind: 'STRING' })
 }
 
