@@ -1,11 +1,10 @@
 /** FROM: tables, common tables, subqueries and their joins. Arrays are in unnest.ts. */
 import type { From, Join } from '../../../sql/tree.ts'
 import type { RangeVariable, Source } from '../../../sql/resolve/resolution.ts'
-import { descendants } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { coerce } from './coercion.ts'
 import { type Context, type FromRows, type Relation, type Scope, typed } from './context.ts'
-import { columnValue, levelOf, mergedIn, typeOf } from './names.ts'
+import { columnValue, levelOf, mergedIn, namesIn, typeOf } from './names.ts'
 import { pivot, unpivot } from './pivot.ts'
 import { arrayOf, arrayStep, firstArray } from './unnest.ts'
 
@@ -76,8 +75,8 @@ function join(context: Context, node: Join, source: Source, outer: Scope | null)
 function standsAlone(context: Context, node: Join, left: Scope): boolean {
   if (node.type === 'RIGHT' || node.type === 'FULL') return true
   if (node.using.length === 0) return false
-  const array = arrayOf(context, node.right)!
-  return ![...descendants(array)].some(part => part.kind === 'Path' && levelOf(context, part, left) === left)
+  const names = namesIn(context, arrayOf(context, node.right)!)
+  return !names.some(path => levelOf(context, path, left) === left)
 }
 
 /** USING as ON, and each of its columns once, from the side that has it. */

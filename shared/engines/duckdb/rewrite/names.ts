@@ -2,8 +2,9 @@
 import { sameName } from '../../../sql/columns.ts'
 import { placeOf } from '../../../sql/resolve/scope.ts'
 import type { Column, RangeVariable, Reference, Source } from '../../../sql/resolve/resolution.ts'
-import type { Expression, Identifier, Path } from '../../../sql/tree.ts'
+import type { AnyNode, Expression, Identifier, Path } from '../../../sql/tree.ts'
 import type { SqlType, StructType } from '../../../sql/types.ts'
+import { descendants } from '../../../sql/walk.ts'
 import { quoteText } from '../syntax.ts'
 import { type Context, type Scope, structField, structOf, type Typed, typed } from './context.ts'
 
@@ -65,10 +66,15 @@ export function jsonKey(key: string): string {
   return quoteText(`/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
 }
 
-/** The query around an expression whose FROM has what a path begins with; `null` for names of no FROM. */
-export function levelOf(context: Context, node: Path, scope: Scope): Scope | null {
-  const reference = context.resolution.paths.get(node)
-  if (!reference) return null
+/** Of all paths those that stand for something: CURRENT_DATE is a call. */
+export function namesIn(context: Context, node: AnyNode): Path[] {
+  const paths = [...descendants(node)].filter(part => part.kind === 'Path')
+  return paths.filter(path => context.resolution.paths.has(path))
+}
+
+/** The query around an expression that has what a path begins with; `null` for a name of WITH. */
+export function levelOf(context: Context, path: Path, scope: Scope): Scope | null {
+  const reference = context.resolution.paths.get(path)!
   for (let at: Scope | null = scope; at; at = at.outer) if (has(at, reference)) return at
   return null
 }

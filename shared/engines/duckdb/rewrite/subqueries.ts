@@ -4,7 +4,7 @@ import type { AnyNode, ArraySubquery, Exists, Expression, Query, ScalarSubquery 
 import { descendants } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { type Context, type Scope, typed } from './context.ts'
-import { levelOf, typeOf } from './names.ts'
+import { levelOf, namesIn, typeOf } from './names.ts'
 
 /** `(SELECT ...)` as a value. */
 export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Scope): string {
@@ -48,10 +48,9 @@ function someElement(context: Context, query: Query, scope: Scope): string | nul
   return `COALESCE(len(list_filter(${array.sql}, lambda ${element}: ${condition})) > 0, false)`
 }
 
-/** The queries whose columns are named; `null` stands for those of names that are no columns. */
+/** The queries whose columns are named; `null` stands for that of names that are no columns. */
 function levels(context: Context, expression: Expression, scope: Scope): Set<Scope | null> {
-  const paths = [...descendants(expression)].filter(node => node.kind === 'Path')
-  return new Set(paths.map(path => levelOf(context, path, scope)))
+  return new Set(namesIn(context, expression).map(path => levelOf(context, path, scope)))
 }
 
 /** Whether an expression holds what cannot stand in a DuckDB lambda. */

@@ -152,6 +152,16 @@ describeDuckDb('UNNEST', { logs }, ({ append, rows: query, failure }) => {
       ])
     })
 
+    test('EXISTS is a filter of the array, also by a call without parentheses', () => {
+      const day = 'SELECT 1 FROM UNNEST(t.metadata) AS m WHERE DATE(m.project) < CURRENT_DATE'
+      const { sql } = rewrite(
+        `SELECT id FROM logs AS t WHERE EXISTS (${day})`,
+        new Map([['logs', logs]]),
+        new Map(),
+      )
+      expect(sql).toContain('list_filter')
+    })
+
     // Also by the name of the array.
     test.each(['m', 'metadata'])('EXISTS finds an element: %s', async name => {
       const sql = `SELECT id FROM logs AS t WHERE EXISTS (SELECT 1 FROM UNNEST(t.metadata) AS ${name} WHERE ${name}.project = 'q')`

@@ -7,12 +7,11 @@ import { mismatch } from '../../../../sql/resolve/no-signature.ts'
 import type { WholeWindow } from '../../../../sql/resolve/resolution.ts'
 import type { Call, Expression, NamedArgument, Node } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
-import { descendants } from '../../../../sql/walk.ts'
 import { argument, attempt, beforeCall, patternBeforeCall } from '../attempt.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { typeIn } from '../coercion.ts'
 import type { Zone } from '../dates-and-times.ts'
-import { columnValue, levelOf } from '../names.ts'
+import { columnValue, levelOf, namesIn } from '../names.ts'
 import { repeated } from '../repeats.ts'
 
 /** From DuckDB SQL of the arguments to that of the call, `null` if they do not go with the date part; or a DuckDB function. */
@@ -120,9 +119,7 @@ export class CallSite {
     const { context, scope } = this
     const [variable] = scope.own.variables
     if (!scope.outer || !variable || node.over || !isAggregate(node)) return null
-    const paths = this.call.arguments.flatMap(argument =>
-      [...descendants(argument)].filter(part => part.kind === 'Path'),
-    )
+    const paths = this.call.arguments.flatMap(argument => namesIn(context, argument))
     const levels = paths.map(path => levelOf(context, path, scope))
     if (levels.length === 0 || levels.includes(scope) || levels.includes(null)) return null
     const column = variable.element ?? variable.columns[0]
