@@ -13,7 +13,7 @@ import type { ScalarName, SqlType } from '../types.ts'
 import { descendants, descendantsHere } from '../walk.ts'
 import { checkArguments, checkDistinct, checkWindow } from './arguments.ts'
 import { coerced, key, noSignature } from './coercion.ts'
-import { checkParts, isWordAt } from './date-parts.ts'
+import { checkPartOf, checkParts, isWordAt } from './date-parts.ts'
 import type { Context, Scope } from './resolution.ts'
 import {
   anything,
@@ -123,6 +123,7 @@ function applied(context: Context, node: Call, name: string, signatures: Signatu
       for (const [at, { node, value }] of given.entries())
         if (value && bound[at]) coerced(context, node, value, bound[at])
       context.found.calls.set(node, signature)
+      checkPartOf(context, node, name, signature.parameters[0]?.kind ?? '')
       return { type: signature.returns(bound as (SqlType | null)[]) }
     }
   return noMatch(context, node, name, counted, given)

@@ -59,14 +59,54 @@ function refuseSwapped(context: Faults, node: Call, name: string, signatures: Si
   context.fault(first!, `${name} takes the part last, without quotes: write ${name}(${values}, ${part})`)
 }
 
-/** What to say of parts that a function does not take, and where. */
-export function unknownPart(node: Call, name: string): [at: Expression, message: string] {
-  for (const argument of node.arguments) {
-    const part = argument.kind === 'Path' && argument.parts.length === 1 ? argument.parts[0]!.name : ''
-    const near = extractParts.has(part.toUpperCase())
-      ? null
-      : instead(parts, part.toUpperCase(), extractParts)
-    if (near) return [argument, `${name} knows no part ${part}; did you mean ${near}?`]
-  }
-  return [node, `${name} does not support this date part for this type`]
+/** Parts of a day, and those of a calendar. */
+const isTime = (part: string) => /^(MICROSECOND|MILLISECOND|SECOND|MINUTE|HOUR)$/.test(part)
+const isDate = (part: string) =>
+  /^(DAY|WEEK|ISOWEEK|MONTH|QUARTER|YEAR|ISOYEAR)$/.test(part) ||
+  (part.startsWith('WEEK(') && extractParts.has(part))
+
+/** Whether values of a type have a part, move by it or are counted in it; months have no one length for a TIMESTAMP. */
+const takes: Record<string, (kind: string, part: string) => boolean> = {
+  TRUNC: (kind, part) => (kind !== 'DATE' && isTime(part)) || (kind !== 'TIME' && isDate(part)),
+  DIFF: (kind, part) => (kind === 'TIMESTAMP' ? isTime(part) || part === 'DAY' : takes['TRUNC']!(kind, part)),
+  MOVE: (kind, part) => takes['DIFF']!(kind, part),
+  BUCKET: (kind, part) => takes['DIFF']!(kind, part) || (kind === 'TIMESTAMP' && part === 'WEEK'),
 }
+
+const families: [names: RegExp, family: string][] = [
+  [/_TRUNC$|^LAST_DAY$/, 'TRUNC'],
+  [/_DIFF$/, 'DIFF'],
+  [/_(ADD|SUB)$/, 'MOVE'],
+  [/_BUCKET$/, 'BUCKET'],
+]
+
+/** A fault is a part that values of a type do not have. @param kind the type of the first argument */
+export function checkPartOf(context: Faults, node: Call, name: string, kind: string): void {
+  const family = families.find(([names]) => names.test(name))?.[1]
+  if (family === undefined || !/^(DATE|DATETIME|TIME|TIMESTAMP)$/.test(kind)) return
+  if (family === 'MOVE' || family === 'BUCKET') return checkInterval(context, node, name, kind, family)
+  const part = node.arguments.slice(1).find((each, at) => isWordAt(name, at + 1, each))
+  if (part && !takes[family]!(kind, partOf(part)!)) refuse(context, node, name, part)
+}
+
+function checkInterval(context: Faults, node: Call, name: string, kind: string, family: string): void {
+  const by = node.arguments[1]
+  if (by?.kind !== 'IntervalLiteral') return
+  const { part, to } = by
+  if (family === 'MOVE' && to !== null) context.fault(by, `${name} takes an INTERVAL of one part`)
+  if (to !== null || takes[family]!(kind, part)) return
+  if (family === 'BUCKET') return refuse(context, node, name, by)
+  const moved = `${name.replace(/^[A-Z]+/, 'DATETIME')}(DATETIME(x), INTERVAL 1 ${part})`
+  // A DATETIME moves by every part.
+  const instead = kind === 'TIME' ? '' : `: write ${kind === 'TIMESTAMP' ? `TIMESTAMP(${moved})` : moved}`
+  context.fault(by, `${name} does not support the ${part} date part for a ${kind}${instead}`)
+}
+
+function refuse(context: Faults, node: Call, name: string, part: Expression): void {
+  const word = part.kind === 'Path' ? part.parts[0]!.name : ''
+  const near = isKnown(word) ? null : instead(parts, word.toUpperCase(), extractParts)
+  if (near) context.fault(part, `${name} knows no part ${word}; did you mean ${near}?`)
+  else context.fault(node, `${name} does not support this date part for this type`)
+}
+
+const isKnown = (word: string) => extractParts.has(word.toUpperCase())

@@ -141,10 +141,10 @@ const truncatable: ReadonlySet<string> = new Set(
   'MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY MONTH QUARTER YEAR ISOYEAR'.split(' '),
 )
 
-/** A DATETIME truncated to a part; `null` for a part to which GoogleSQL does not truncate. */
-export function truncated(datetime: string, part: string): string | null {
+/** A DATETIME truncated to a part. */
+export function truncated(datetime: string, part: string): string {
   const start = weekStart(part)
-  if (start === null) return truncatable.has(part) ? `date_trunc('${part.toLowerCase()}', ${datetime})` : null
+  if (start === null) return `date_trunc('${part.toLowerCase()}', ${datetime})`
   // DuckDB's weeks begin on Monday: shift the first day of the week to Monday, and back.
   const days = (8 - start) % 7
   if (days === 0) return `date_trunc('week', ${datetime})`
@@ -186,17 +186,17 @@ const micros: Record<string, number> = {
 /** How many of a part of a TIME are a day. */
 export const partsOfDay = (part: string) => 86_400e6 / micros[part]!
 
-/** Whole parts from one TIMESTAMP to another; `null` for a part of changing length. */
-export function wholeParts(from: string, to: string, part: string): string | null {
-  return part in micros ? `((epoch_us(${to}) - epoch_us(${from})) // ${micros[part]})` : null
+/** Whole parts to one TIMESTAMP from another. */
+export function wholeParts(to: string, from: string, part: string): string {
+  return `((epoch_us(${to}) - epoch_us(${from})) // ${micros[part]})`
 }
 
-/** How many boundaries of a part lie between two DATETIMEs, DATEs or TIMEs; `null` for an unknown part. */
-export function boundaries(from: string, to: string, part: string): string | null {
+/** How many boundaries of a part lie between two DATETIMEs, DATEs or TIMEs. */
+export function boundaries(from: string, to: string, part: string): string {
   if (part === 'ISOYEAR') return `(extract('isoyear' FROM ${to}) - extract('isoyear' FROM ${from}))`
   if (weekStart(part) !== null)
-    return `(date_diff('day', ${truncated(from, part)!}, ${truncated(to, part)!}) // 7)`
-  return truncatable.has(part) ? `date_diff('${part.toLowerCase()}', ${from}, ${to})` : null
+    return `(date_diff('day', ${truncated(from, part)}, ${truncated(to, part)}) // 7)`
+  return `date_diff('${part.toLowerCase()}', ${from}, ${to})`
 }
 
 /** A part of a date or time; of a TIMESTAMP, that of the DATETIME in a time zone. */

@@ -19,9 +19,9 @@ const intervals: Record<string, (count: string) => string> = {
   YEAR: count => `to_months(CAST(12 * ${count} AS INTEGER))`,
 }
 
-/** The interval of `count` (a BIGINT) parts; `null` for a part that no INTERVAL has. */
-export function interval(count: string, part: string): string | null {
-  return intervals[part]?.(count) ?? null
+/** The interval of `count` (a BIGINT) parts. */
+export function interval(count: string, part: string): string {
+  return intervals[part]!(count)
 }
 
 /** A date or time moved by an interval. So that no other expression equals that of a month, no day is added before it. */
@@ -70,7 +70,7 @@ export function intervalLiteral(context: Context, node: IntervalLiteral, scope: 
   const { value, part } = node
   if (value.kind === 'Literal' && value.literal === 'STRING')
     return apart(context, node, fromText(context, node, value.value), scope)
-  const sql = interval(context.expression(value, scope).sql, part)!
+  const sql = interval(context.expression(value, scope).sql, part)
   return apart(context, node, { sql, unit: unitOf(part) }, scope)
 }
 

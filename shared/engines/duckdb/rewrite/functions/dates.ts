@@ -22,22 +22,17 @@ import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature
 
 type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
 
-/** A value truncated to a part, in its own type; a DATE and a TIME have only their own parts. */
-const truncations: Record<DateType, (value: string, part: string, zone?: Zone) => string | null> = {
-  DATE: (value, part) => map(timePart(part) ? null : truncated(asDatetime(value), part), asDate),
-  DATETIME: (value, part) => truncated(value, part),
-  TIME: (value, part) => map(timePart(part) ? truncated(onEpochDay(value), part) : null, asTime),
+/** A value truncated to a part, in its own type. */
+const truncations: Record<DateType, (value: string, part: string, zone?: Zone) => string> = {
+  DATE: (value, part) => asDate(truncated(asDatetime(value), part)),
+  DATETIME: truncated,
+  TIME: (value, part) => asTime(truncated(onEpochDay(value), part)),
   TIMESTAMP: (value, part, zone) => {
     const local = toDatetime(value, zone)
     const start = truncated(local, part)
     // Within an hour that comes twice, the difference tells which one it is.
-    if (start && zone && timePart(part)) return `(${value} - (${local} - ${start}))`
-    return map(start, sql => toTimestamp(sql, zone))
+    return zone && timePart(part) ? `(${value} - (${local} - ${start}))` : toTimestamp(start, zone)
   },
-}
-
-function map(sql: string | null, to: (sql: string) => string): string | null {
-  return sql === null ? null : to(sql)
 }
 
 const truncation =
@@ -45,9 +40,7 @@ const truncation =
   (site, value, part, zone) =>
     truncations[type](value, part, site.zone(2, zone))
 
-/** A DATE is taken as a DATETIME, but by its own parts. */
-const truncationOfDate: Rule = (_, value, part) =>
-  timePart(part) ? null : truncated(asDatetime(value), part)
+const truncationOfDate: Rule = (_, value, part) => truncated(asDatetime(value), part)
 
 /** A value moved by an interval. */
 const move =
@@ -55,54 +48,30 @@ const move =
   (site, value) => {
     const kind = site.type!.kind as DateType
     const by = site.args[1]!
-    const node = site.call.arguments[1]!
-    if (node.kind === 'IntervalLiteral' && node.to)
-      throw site.invalid(`${site.name} takes an INTERVAL of one part`, node)
-    if (node.kind === 'IntervalLiteral' && !moves(kind, node.part))
-      throw site.invalid(
-        `${site.name} does not support the ${node.part} date part for a ${kind}${movedInstead(site, kind, node.part)}`,
-        node,
-      )
     if (kind === 'TIME') return `(${value} ${operator} ${withinDay(site, by)})`
-    const moved = withinYears(movedBy(value, operator, by, node), kind === 'TIMESTAMP' ? kind : 'DATETIME')
+    const point = movedBy(value, operator, by, site.call.arguments[1]!)
+    const moved = withinYears(point, kind === 'TIMESTAMP' ? kind : 'DATETIME')
     return kind === 'DATE' ? asDate(moved) : moved
   }
-
-/** A DATETIME moves by every part. */
-function movedInstead({ name }: CallSite, kind: DateType, part: string): string {
-  if (kind === 'TIME') return ''
-  const moved = `${name.replace(/^[A-Z]+/, 'DATETIME')}(DATETIME(x), INTERVAL 1 ${part})`
-  return `: write ${kind === 'TIMESTAMP' ? `TIMESTAMP(${moved})` : moved}`
-}
 
 /** An INTERVAL of one part without its whole days, which move no TIME: DuckDB's reach only so far. */
 function withinDay({ context, scope, call }: CallSite, by: Typed): string {
   const [, node] = call.arguments
   if (node?.kind !== 'IntervalLiteral' || node.value.kind === 'Literal') return plainInterval(by)
   const count = context.expression(node.value, scope)
-  return interval(`(${count.sql} % ${partsOfDay(node.part)})`, node.part)!
-}
-
-/** Whether values of a type move by a part: a DATE has no hours, and for a TIMESTAMP months have no one length. */
-function moves(type: DateType, part: string): boolean {
-  if (type === 'DATETIME') return true
-  if (type === 'DATE') return !timePart(part)
-  return timePart(part) || (type === 'TIMESTAMP' && part === 'DAY')
+  return interval(`(${count.sql} % ${partsOfDay(node.part)})`, node.part)
 }
 
 const hasOneLength = (part: string) => timePart(part) || part === 'DAY' || part === 'WEEK'
-
-const timestampDifference = (to: string, from: string, part: string) => wholeParts(from, to, part)
 
 /**
  * The beginning of the bucket that a value is in; buckets are counted from an origin on. DuckDB has those of one length, which
  * are the common ones; its buckets of months end on other days than GoogleSQL's.
  */
-function bucket(site: CallSite, at: string, _: string, origin = `CAST('1950-01-01' AS DATE)`): string | null {
+function bucket(site: CallSite, at: string, _: string, origin = `CAST('1950-01-01' AS DATE)`): string {
   const type = site.type!.kind
   const width = site.call.arguments[1]
   const part = width?.kind === 'IntervalLiteral' && !width.to ? width.part : null
-  if (part && !(type === 'DATE' ? !timePart(part) : type === 'DATETIME' || hasOneLength(part))) return null
   const by = plainInterval(site.args[1]!)
   const kind = type === 'TIMESTAMP' ? type : 'DATETIME'
   const [value, start] = [at, origin].map(sql => `CAST(${sql} AS ${duckType({ kind })})`) as [string, string]
@@ -116,7 +85,6 @@ function bucket(site: CallSite, at: string, _: string, origin = `CAST('1950-01-0
 
 /** Counts boundaries of a part that are crossed; TIMESTAMP_DIFF counts whole parts. */
 const difference = (type: Exclude<DateType, 'TIMESTAMP'>) => (to: string, from: string, part: string) => {
-  if (type !== 'DATETIME' && timePart(part) !== (type === 'TIME')) return null
   const cast = type === 'TIME' ? onEpochDay : asDatetime
   return boundaries(cast(from), cast(to), part)
 }
@@ -125,7 +93,7 @@ const lastDay = (date: string, part = 'MONTH') => {
   const start = truncated(asDatetime(date), part)
   if (part === 'ISOYEAR') return asDate(`(date_trunc('isoyear', ${start} + to_days(380)) - to_days(1))`)
   const length = interval('1', part.startsWith('WEEK') || part === 'ISOWEEK' ? 'WEEK' : part)
-  return start && length && !timePart(part) ? asDate(`(${start} + ${length} - to_days(1))`) : null
+  return asDate(`(${start} + ${length} - to_days(1))`)
 }
 
 /** Rounds down, also before 1970, where DuckDB's `//` rounds towards zero. */
@@ -152,10 +120,10 @@ const itself: Rule = (_, value) => value
 
 export const dateFunctions: Rules = {
   ...rulesOf({
-    DATE_DIFF: [difference('DATE'), difference('DATETIME'), timestampDifference],
-    DATETIME_DIFF: [difference('DATETIME'), timestampDifference],
+    DATE_DIFF: [difference('DATE'), difference('DATETIME'), wholeParts],
+    DATETIME_DIFF: [difference('DATETIME'), wholeParts],
     TIME_DIFF: difference('TIME'),
-    TIMESTAMP_DIFF: [timestampDifference, difference('DATETIME')],
+    TIMESTAMP_DIFF: [wholeParts, difference('DATETIME')],
 
     LAST_DAY: lastDay,
 

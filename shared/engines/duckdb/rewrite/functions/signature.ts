@@ -2,7 +2,7 @@
 import type { SqlError } from '../../../../sql/error.ts'
 import { functions, isBareWord, parameterAt, type Signature } from '../../../../sql/functions.ts'
 import { isAggregate } from '../../../../sql/resolve/calls.ts'
-import { partOf, unknownPart } from '../../../../sql/resolve/date-parts.ts'
+import { partOf } from '../../../../sql/resolve/date-parts.ts'
 import { mismatch } from '../../../../sql/resolve/no-signature.ts'
 import type { WholeWindow } from '../../../../sql/resolve/resolution.ts'
 import type { Call, Expression, NamedArgument, Node } from '../../../../sql/tree.ts'
@@ -14,11 +14,11 @@ import type { Zone } from '../dates-and-times.ts'
 import { columnValue, levelOf, namesIn } from '../names.ts'
 import { repeated } from '../repeats.ts'
 
-/** From DuckDB SQL of the arguments to that of the call, `null` if they do not go with the date part; or a DuckDB function. */
-type Template = string | ((...args: string[]) => string | null)
+/** From DuckDB SQL of the arguments to that of the call; or a DuckDB function. */
+type Template = string | ((...args: string[]) => string)
 
 /** The same where more of the call counts than its arguments. */
-export type Rule = (site: CallSite, ...args: string[]) => string | null
+export type Rule = (site: CallSite, ...args: string[]) => string
 
 /**
  * By the name of the function in capitals: what all its signatures become, or each of them in the order of
@@ -77,11 +77,8 @@ export class CallSite {
     const rule = list[at] || !kinds.includes('BYTES') ? entry : onCharacters(entry, kinds)
     // Parts of dates have no type; they are no values.
     const values = this.args.filter(({ type }) => type)
-    const use = (...texts: string[]) => {
-      const sql = rule(this, ...this.args.map(arg => (arg.type ? texts.shift()! : arg.sql)))
-      if (sql === null) throw this.context.invalid(...unknownPart(this.call, this.name))
-      return sql
-    }
+    const use = (...texts: string[]) =>
+      rule(this, ...this.args.map(arg => (arg.type ? texts.shift()! : arg.sql)))
     const texts = values.map(({ sql }) => sql)
     // Of many rows DuckDB computes a value once, and in no lambda.
     return functions.get(this.name)!.modifiers.has('OVER') ? use(...texts) : repeated(texts, use)
