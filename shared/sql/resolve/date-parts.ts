@@ -68,13 +68,15 @@ const isDate = (part: string) =>
 /** Whether values of a type have a part, move by it or are counted in it; months have no one length for a TIMESTAMP. */
 const takes: Record<string, (kind: string, part: string) => boolean> = {
   TRUNC: (kind, part) => (kind !== 'DATE' && isTime(part)) || (kind !== 'TIME' && isDate(part)),
+  LAST: (_, part) => isDate(part),
   DIFF: (kind, part) => (kind === 'TIMESTAMP' ? isTime(part) || part === 'DAY' : takes['TRUNC']!(kind, part)),
   MOVE: (kind, part) => takes['DIFF']!(kind, part),
   BUCKET: (kind, part) => takes['DIFF']!(kind, part) || (kind === 'TIMESTAMP' && part === 'WEEK'),
 }
 
 const families: [names: RegExp, family: string][] = [
-  [/_TRUNC$|^LAST_DAY$/, 'TRUNC'],
+  [/_TRUNC$/, 'TRUNC'],
+  [/^LAST_DAY$/, 'LAST'],
   [/_DIFF$/, 'DIFF'],
   [/_(ADD|SUB)$/, 'MOVE'],
   [/_BUCKET$/, 'BUCKET'],

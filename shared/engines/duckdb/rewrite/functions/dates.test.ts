@@ -182,6 +182,8 @@ describeFunctions('dates and times', {
     [`EXTRACT(HOUR FROM CURRENT_TIMESTAMP() AT TIME ZONE 1)`, 'AT TIME ZONE takes a STRING'],
     [`EXTRACT(HOUR FROM CURRENT_DATETIME() AT TIME ZONE 'UTC')`, 'is for a TIMESTAMP'],
     [`DATE_TRUNC(DATE '2026-05-07', HOUR)`, 'does not support this date part'],
+    [`DATE_TRUNC(DATE '2026-05-07', WEEK(FUNDAY))`, 'does not support this date part'],
+    [`LAST_DAY(DATETIME '2026-05-07 10:00:00', HOUR)`, 'does not support this date part'],
     [`DATE_BUCKET(DATE '2026-05-07', INTERVAL 5 HOUR)`, 'does not support this date part'],
     [`TIMESTAMP_BUCKET(CURRENT_TIMESTAMP(), INTERVAL 1 MONTH)`, 'does not support this date part'],
     [`DATE_BUCKET(DATE '2026-05-07', INTERVAL 0 DAY)`, 'A bucket needs a width above zero'],
