@@ -16,9 +16,9 @@ import type {
   TableReference,
   With,
 } from '../sql/tree.ts'
-import { children, descendants } from '../sql/walk.ts'
+import { descendants } from '../sql/walk.ts'
 import { netFunctions, plainFunctions, whyClosed } from '../sql/functions.ts'
-import type { Columns } from '../sql/resolve/resolution.ts'
+import type { Columns, Resolution } from '../sql/resolve/resolution.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {
@@ -44,14 +44,15 @@ export class Violation extends Error {
 }
 
 /**
+ * @param tables what the names in its FROMs are
  * @returns the keys of the endpoint's tables that the query reads
  * @throws Violation for the first node that breaks a rule
  */
-export function check(query: Query, offer: Offer): Set<string> {
-  const walk = new Walk(offer)
-  walk.refuseSingleTable(query)
-  walk.refuseCircles(query.with)
-  walk.visit(query, new Set())
+export function check(query: Query, offer: Offer, { tables }: Pick<Resolution, 'tables'>): Set<string> {
+  const walk = new Walk(query, offer, tables)
+  walk.refuseSingleTable()
+  walk.refuseCircles()
+  for (const node of walk.nodes) walk.judge(node)
   return walk.used
 }
 
@@ -75,78 +76,61 @@ const harmless: ReadonlySet<string> = new Set(
 
 class Walk {
   readonly used = new Set<string>()
+  readonly nodes: readonly AnyNode[]
   /** The WITH of the whole query, the only one that may be recursive. */
-  private outermost: With | null = null
+  private readonly outermost: With | null
   /** Keys of all common tables of the caller, in scope or not. */
-  private own: ReadonlySet<string> = new Set()
+  private readonly own: ReadonlySet<string>
   private readonly offer: Offer
+  private readonly tables: Resolution['tables']
 
-  constructor(offer: Offer) {
+  constructor(query: Query, offer: Offer, tables: Resolution['tables']) {
+    this.nodes = [...descendants(query)]
+    this.outermost = query.with
+    this.own = new Set(
+      this.nodes.flatMap(node => (node.kind === 'CommonTable' ? nameKey(node.name.name) : [])),
+    )
     this.offer = offer
+    this.tables = tables
   }
 
   /** First of all, since a query of ClickHouse breaks other rules too, and this one says how to write all of it. */
-  refuseSingleTable(query: Query): void {
-    const nodes = [...descendants(query)]
-    this.own = new Set(nodes.flatMap(node => (node.kind === 'CommonTable' ? nameKey(node.name.name) : [])))
-    for (const node of nodes) {
+  refuseSingleTable(): void {
+    for (const node of this.nodes) {
       if (node.kind !== 'TableReference' || !isSingleTable(node.path)) continue
       const key = nameKey(node.path[0]!.name)
-      if (!this.own.has(key) && !this.offer.tables.has(key)) this.table(node, new Set())
+      if (!this.own.has(key) && !this.offer.tables.has(key)) this.table(node)
     }
   }
 
-  refuseCircles(outermost: With | null): void {
-    this.outermost = outermost
-    inReadingOrder(outermost, (one, other) => {
+  refuseCircles(): void {
+    inReadingOrder(this.outermost, (one, other) => {
       const names = `${shown(one.name)} and ${shown(other.name)}`
       throw new Violation(`${names} read each other: a table may read itself only`, one.at, 'invalid_query')
     })
   }
 
-  /** `scope` has the keys of the caller's own common tables that are visible here. */
-  visit(node: AnyNode, scope: ReadonlySet<string>): void {
-    this.judge(node, scope)
-    if (node.kind === 'Query') this.query(node, scope)
-    else for (const child of children(node)) this.visit(child, scope)
-  }
-
-  /**
-   * Rule 5: a common table is visible to those after it and to its query, and with RECURSIVE to all of its WITH, but nowhere
-   * else: in `WITH a AS (SELECT s FROM secret), secret AS (...)` the first `secret` is a real table.
-   */
-  private query(query: Query, outer: ReadonlySet<string>): void {
-    const scope = new Set(outer)
-    const own = new Set<string>()
-    if (query.with) this.judge(query.with, scope)
-    if (query.with?.recursive) for (const { name } of query.with.ctes) scope.add(nameKey(name.name))
-    for (const cte of query.with?.ctes ?? []) {
-      this.visit(cte, scope)
-      const key = nameKey(cte.name.name)
-      if (own.has(key)) {
-        throw new Violation(`the WITH names ${shown(cte.name)} twice`, cte.at, 'invalid_query')
-      }
-      own.add(key)
-      scope.add(key)
-    }
-    for (const part of children(query)) if (part !== query.with) this.visit(part, scope)
-  }
-
-  private judge(node: AnyNode, scope: ReadonlySet<string>): void {
+  judge(node: AnyNode): void {
     const { kind, at } = node
-    if (kind === 'TableReference') this.table(node, scope)
+    if (kind === 'TableReference') this.table(node)
     else if (kind === 'CommonTable') this.commonTable(node)
     else if (kind === 'Call') refuseUnlessKnown(node)
     else if (kind === 'ParameterReference') this.parameter(node)
-    else if (kind === 'With') {
-      // Rule 6: as in BigQuery, whose message this is in other words.
-      if (node.recursive && node !== this.outermost)
-        throw new Violation(
-          'WITH RECURSIVE is allowed at the beginning of the whole query only: move its tables there',
-          at,
-          'invalid_query',
-        )
-    } else if (!harmless.has(kind)) throw new Violation('this is not allowed', at)
+    else if (kind === 'With') this.with(node)
+    else if (!harmless.has(kind)) throw new Violation('this is not allowed', at)
+  }
+
+  private with(node: With): void {
+    // Rule 6: as in BigQuery, whose message this is in other words.
+    if (node.recursive && node !== this.outermost)
+      throw new Violation(
+        'WITH RECURSIVE is allowed at the beginning of the whole query only: move its tables there',
+        node.at,
+        'invalid_query',
+      )
+    const seen = new Set<string>()
+    const twice = node.ctes.find(({ name }) => seen.size === seen.add(nameKey(name.name)).size)
+    if (twice) throw new Violation(`the WITH names ${shown(twice.name)} twice`, twice.at, 'invalid_query')
   }
 
   /** Rule 8: case and all, as values are bound. */
@@ -160,17 +144,19 @@ class Walk {
   }
 
   /**
-   * Rule 4: one plain name, which is a common table of the caller in scope or a table of the endpoint.
+   * Rules 4 and 5: one plain name, which is a common table of the caller in scope or a table of the endpoint.
    * A dot always leads out: subqueries do not see the rows beside them, so in
-   * `FROM edge_logs AS d, (SELECT s FROM d.secret)` the second `d` is a dataset.
+   * `FROM edge_logs AS d, (SELECT s FROM d.secret)` the second `d` is a dataset. A common table is visible nowhere else than the
+   * resolver says: in `WITH a AS (SELECT s FROM secret), secret AS (...)` the first `secret` is a real table.
    */
-  private table({ path, offset, at }: TableReference, scope: ReadonlySet<string>): void {
+  private table(node: TableReference): void {
+    const { path, offset, at } = node
     const [name, ...fields] = path
     const key = name && fields.length === 0 && plainName.test(name.name) ? nameKey(name.name) : null
-    const own = key !== null && scope.has(key)
-    if (key === null || !(own || this.offer.tables.has(key))) {
+    const isOwn = this.tables.get(node) === 'common'
+    if (key === null || !(isOwn || this.offer.tables.has(key))) {
       const offered = [...this.offer.tables.values()]
-      const tables = [...scope, ...offered.map(table => table.name)]
+      const tables = [...this.own, ...offered.map(table => table.name)]
       const columns = offered.flatMap(({ columns }) =>
         'unknown' in columns ? [] : columns.map(({ name }) => name),
       )
@@ -183,7 +169,7 @@ class Walk {
       throw violation
     }
     if (offset) throw new Violation('WITH OFFSET goes with UNNEST', offset.at, 'invalid_query')
-    if (!own) this.used.add(key)
+    if (!isOwn) this.used.add(key)
   }
 
   /** Rule 5: a caller's table under the name of an endpoint's would hide which of the two a query reads. */

@@ -5,7 +5,8 @@ import { EngineError } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import { parse } from '../sql/parser.ts'
 import { print } from '../sql/printer.ts'
-import { nameKey, tablesOf } from '../sql/relations.ts'
+import { nameKey } from '../sql/relations.ts'
+import { tablesOf } from '../sql/tables.ts'
 import type { AnyNode, CommonTable, Identifier, Query, TableReference } from '../sql/tree.ts'
 import type { Column } from '../sql/types.ts'
 import { descendants } from '../sql/walk.ts'
@@ -175,6 +176,6 @@ function readTables(query: Query): EndpointTables {
     const key = nameKey(cte.name.name)
     byKey.set(key, { name: cte.name.name, cte, columns: columns.get(key)!, reads })
   }
-  const real = tablesOf(query).filter(({ at }) => at < query.body.at)
+  const real = tablesOf(query, resolution).filter(({ at }) => at < query.body.at)
   return { recursive: query.with?.recursive ?? false, byKey, real, query, resolution }
 }

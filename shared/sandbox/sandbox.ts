@@ -9,7 +9,7 @@ import { defaultLimits, statementLimits } from '../sql/limits.ts'
 import { parse } from '../sql/parser.ts'
 import { nodeAt } from '../sql/places.ts'
 import { print } from '../sql/printer.ts'
-import { tablesOf } from '../sql/relations.ts'
+import { tablesOf } from '../sql/tables.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
 import { descendants, parameterNames } from '../sql/walk.ts'
 import { expandStars, resolved, starOfTable, unnestPaths } from './written-out.ts'
@@ -119,7 +119,11 @@ function checkCaller(
   try {
     const resolution = resolved(query, columns)
     unnestPaths(resolution)
-    const used = check(query, { tables: tables.byKey, parameters: new Set(Object.keys(parameters)) })
+    const used = check(
+      query,
+      { tables: tables.byKey, parameters: new Set(Object.keys(parameters)) },
+      resolution,
+    )
     expandStars(query, resolution)
     const left = starOfTable(query)
     if (left) throw new Violation('* cannot stand for columns here: name the columns', left.at)

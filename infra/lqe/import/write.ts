@@ -8,7 +8,7 @@ import { DefinitionError, endpointFrom } from '../../../shared/endpoints/definit
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import { parse } from '../../../shared/sql/parser.ts'
-import { tablesOf } from '../../../shared/sql/relations.ts'
+import { tablesOf } from '../../../shared/sql/tables.ts'
 import { visible } from '../../../shared/visible-text.ts'
 import { check } from '../apply/check.ts'
 import { testsEnding } from '../apply/read.ts'

@@ -2,7 +2,7 @@
 import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import { print } from '../../sql/printer.ts'
-import { tablesOf } from '../../sql/relations.ts'
+import { tablesOf } from '../../sql/tables.ts'
 import type { TableReference } from '../../sql/tree.ts'
 import type { Statement } from '../engine.ts'
 import type { QueryParameter } from './client.ts'

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { parse } from '../../sql/parser.ts'
 import { print } from '../../sql/printer.ts'
-import { tablesOf } from '../../sql/relations.ts'
+import { tablesOf } from '../../sql/tables.ts'
 import type { Rollup } from '../engine.ts'
 import type { Table } from './client.ts'
 import type { TableNames } from './tables.ts'

@@ -28,7 +28,7 @@ export function pivot(context: Context, node: ast.Pivot, scope: Scope): Rows {
   const keys = keysOfPivot(node, [...rows.columns])
   let { open } = rows
   const made = node.values.flatMap(value => {
-    checkValue(context, value, type)
+    checkValue(context, value, type, scope)
     return totals.map(({ type: total }, at): Column => {
       const name = nameOfValue(node.aggregates[at]!, value, type)
       if (name === null) open ??= 'a column of PIVOT has no name: give it one with AS'
@@ -55,14 +55,14 @@ function nameOfValue(aggregate: ast.SelectColumn, value: ast.SelectColumn, type:
   return name === asDate || !isDateLike ? name : null
 }
 
-function checkValue(context: Context, value: ast.SelectColumn, type: Type | null): void {
+function checkValue(context: Context, value: ast.SelectColumn, type: Type | null, { ctes }: Scope): void {
   const { expression } = value
   if (expression.kind === 'Path') {
     const name = expression.parts.at(-1)!.name
     context.fault(value, `The values of PIVOT are constants: write '${name}'`)
     return
   }
-  const constant = context.value(expression, newScope(new Map(), null))
+  const constant = context.value(expression, newScope(ctes, null))
   if (type && !coerces(constant, type))
     context.fault(
       value,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { parse } from './parser.ts'
-import { tablesOf } from './relations.ts'
+import { tablesOf } from './tables.ts'
 
 function tables(sql: string): string[] {
   return tablesOf(parse(sql)).map(({ path }) => path.map(({ name }) => name).join('/'))
