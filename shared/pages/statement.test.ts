@@ -11,6 +11,7 @@ describe('a query has pages', () => {
     'SELECT id, timestamp FROM logs ORDER BY timestamp DESC LIMIT 7',
     'SELECT l.id, l.timestamp FROM logs AS l ORDER BY l.timestamp DESC, id DESC LIMIT 7',
     'WITH a AS (SELECT 1 AS x) SELECT uuid AS id, at_time AS timestamp FROM a ORDER BY timestamp DESC NULLS LAST LIMIT 7',
+    'SELECT timestamp, id FROM (SELECT 1 + 1 AS timestamp, id FROM logs) ORDER BY 1 DESC, 2 DESC LIMIT 7',
     '(SELECT id, timestamp FROM logs ORDER BY timestamp DESC LIMIT 7)',
   ])('%s', sql => {
     expect(rowsOf(sql)).toBe(7)
@@ -29,6 +30,11 @@ describe('a query has no pages', () => {
       'SELECT id, seen AS timestamp, timestamp AS t FROM logs ORDER BY t DESC LIMIT 7',
       'ORDER BY timestamp DESC',
     ],
+    [
+      'SELECT id, t AS timestamp FROM (SELECT id, 1 + 1 AS t, 2 + 2 AS u FROM logs) ORDER BY u DESC LIMIT 7',
+      'ORDER BY timestamp DESC',
+    ],
+    ['SELECT id, l.a.t AS timestamp FROM logs AS l ORDER BY l.b.t DESC LIMIT 7', 'ORDER BY timestamp DESC'],
     ['SELECT timestamp FROM logs ORDER BY timestamp DESC LIMIT 7', 'need id among'],
     ['SELECT UPPER(id) AS id, timestamp FROM logs ORDER BY timestamp DESC LIMIT 7', 'need id among'],
     ['SELECT id, timestamp FROM logs GROUP BY id, timestamp ORDER BY timestamp DESC LIMIT 7', 'GROUP BY'],

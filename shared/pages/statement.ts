@@ -6,11 +6,13 @@ import { LRUCache } from 'lru-cache'
 import { type Endpoint, pageBindings, type Paging } from '../endpoints/definition.ts'
 import { fromMicros } from '../endpoints/timestamps.ts'
 import type { Binding, Statement } from '../engines/engine.ts'
+import { nameOfColumn, sameName } from '../sql/columns.ts'
 import { placeOf, SqlError } from '../sql/error.ts'
+import { Lineage } from '../sql/lineage.ts'
 import { parse } from '../sql/parser.ts'
 import { print } from '../sql/printer.ts'
-import { nameKey } from '../sql/relations.ts'
-import type { Expression, OrderItem, Query, Select } from '../sql/tree.ts'
+import { resolvedAlone } from '../sql/tables.ts'
+import type { Path, Query, Select } from '../sql/tree.ts'
 
 /** A row's position in the order of its endpoint: its time in microseconds since 1970, and its tie-breaker. */
 export interface Position {
@@ -132,38 +134,26 @@ export function pagedSelection(sql: string, tree: Query, { by }: Paging): PagedS
     throw refuse(body.at, 'pages need a final selection without DISTINCT, GROUP BY, HAVING and QUALIFY')
   if (limit?.kind !== 'Literal' || offset)
     throw refuse(body.at, 'pages need a final LIMIT that is a number, the rows of a page, and no OFFSET')
-  const [time = '', tie = ''] = by.map(name => {
+  const columns = by.map(name => {
     const column = columnNamed(body, name)
     if (column) return column
     throw refuse(body.at, `pages need ${name} among the selected columns, as a plain column`)
   })
-  const sorted = orderBy.map(item => keyOf(body, item))
-  const wanted = [`${time} DESC`, `${tie} DESC`].slice(0, Math.max(1, sorted.length))
-  if (sorted.join() !== wanted.join())
+  const lineage = new Lineage(resolvedAlone(tree))
+  const isSorted = orderBy.every(({ expression, direction, nulls }, at) => {
+    const isDescending = direction === 'DESC' && nulls !== 'FIRST'
+    return isDescending && columns[at] && lineage.isSame(columns[at], expression)
+  })
+  if (orderBy.length === 0 || !isSorted)
     throw refuse(orderBy[0]?.at ?? body.at, `pages need ORDER BY ${by[0]} DESC; ${by[1]} DESC is added to it`)
+  const [time = '', tie = ''] = columns.map(({ parts }) => parts.map(({ name }) => `\`${name}\``).join('.'))
   return { query, select: body, rows: Number(limit.text), time, tie }
 }
 
-function columnNamed(select: Select, name: string): string | null {
+function columnNamed(select: Select, name: string): Path | null {
   for (const item of select.items) {
     if (item.kind !== 'SelectColumn' || item.expression.kind !== 'Path') continue
-    const own = item.alias ?? item.expression.parts.at(-1)!
-    if (nameKey(own.name) === nameKey(name)) return textOf(item.expression)
+    if (sameName(nameOfColumn(item), name)) return item.expression
   }
   return null
-}
-
-/** A key as `path DESC`; names of the SELECT list come before columns of FROM. */
-function keyOf(select: Select, { expression, direction, nulls }: OrderItem): string {
-  const named =
-    expression.kind === 'Path' && expression.parts.length === 1
-      ? columnNamed(select, expression.parts[0]!.name)
-      : null
-  return `${named ?? textOf(expression)} ${direction ?? 'ASC'}${nulls === 'FIRST' ? ' NULLS FIRST' : ''}`
-}
-
-function textOf(expression: Expression): string {
-  return expression.kind === 'Path'
-    ? expression.parts.map(({ name }) => `\`${name}\``).join('.')
-    : expression.kind
 }

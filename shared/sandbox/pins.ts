@@ -6,7 +6,8 @@
  */
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
-import type { Column, Resolution } from '../sql/resolve/resolution.ts'
+import { Lineage } from '../sql/lineage.ts'
+import type { Resolution } from '../sql/resolve/resolution.ts'
 import type { Exists, Expression, From, Select, TableReference } from '../sql/tree.ts'
 import { conjuncts, descendants, parameterNames } from '../sql/walk.ts'
 import { tablesOfEndpoint } from './offered-tables.ts'
@@ -32,16 +33,15 @@ export function assertPinsHold(endpoint: Pick<Endpoint, 'sql'>, pins: Record<str
   }
 }
 
-/** The table in FROM whose rows hold a value, or `null` where that is not certain. */
-type Root = TableReference | null
-
 class PinFilter {
   private readonly pin: string
   private readonly resolution: Resolution
+  private readonly lineage: Lineage
 
   constructor(pin: string, resolution: Resolution) {
     this.pin = pin
     this.resolution = resolution
+    this.lineage = new Lineage(resolution)
   }
 
   /**
@@ -73,7 +73,7 @@ class PinFilter {
   }
 
   /** The tables whose rows are filtered by one of the conditions that AND joins. */
-  private filteredBy(where: Expression | null): Root[] {
+  private filteredBy(where: Expression | null): TableReference[] {
     return conjuncts(where).flatMap(condition => {
       if (condition.kind === 'Binary' && condition.operator === '=') {
         const { left, right } = condition
@@ -84,34 +84,11 @@ class PinFilter {
     })
   }
 
-  private comparedWithPin(column: Expression, value: Expression): Root[] {
-    const isPin = value.kind === 'ParameterReference' && value.name === this.pin
-    return isPin && column.kind === 'Path' ? [this.rootOf(column)] : []
-  }
-
   /** A name may be of several rows, where their columns are not known: it counts if all of them are of one table. */
-  private rootOf(expression: Expression): Root {
-    const reference = expression.kind === 'Path' ? this.resolution.paths.get(expression) : undefined
-    const roots = new Set(reference?.column ? this.rootsOf(reference.column) : [])
-    return roots.size === 1 ? [...roots][0]! : null
-  }
-
-  private rootsOf({ from }: Column): Root[] {
-    switch (from.kind) {
-      case 'table':
-        return [from.table]
-      case 'field':
-        return this.rootsOf(from.of)
-      case 'array':
-        return [this.rootOf(from.array)]
-      case 'columns':
-        return from.columns.length > 0 ? from.columns.flatMap(column => this.rootsOf(column)) : [null]
-      case 'item':
-      case 'node':
-      case 'offset':
-      case 'turned':
-        return [null]
-    }
+  private comparedWithPin(column: Expression, value: Expression): TableReference[] {
+    const isPin = value.kind === 'ParameterReference' && value.name === this.pin
+    const table = isPin ? this.lineage.tableOf(column) : null
+    return table ? [table] : []
   }
 }
 

@@ -22,6 +22,10 @@ describe('a query asks for the newest rows of a table', () => {
     `${entries} SELECT id FROM entries LEFT JOIN UNNEST(lines) AS l ON l > 3 ORDER BY timestamp DESC LIMIT 7`,
     `${entries} SELECT id, ARRAY(SELECT l FROM UNNEST(lines) AS l) AS few FROM entries ORDER BY timestamp DESC LIMIT 7`,
     `${entries}, later AS (SELECT timestamp AS t FROM entries) SELECT t FROM later ORDER BY t DESC LIMIT 7`,
+    'WITH e AS (SELECT *, 1 AS one FROM logs) SELECT id FROM e WHERE timestamp > @start ORDER BY timestamp DESC LIMIT 7',
+    'WITH e AS (SELECT * FROM logs WHERE timestamp > @start) SELECT t.* FROM e AS t, UNNEST(t.lines) AS l ORDER BY t.timestamp DESC LIMIT 7',
+    'SELECT t AS u FROM (SELECT timestamp AS t FROM logs) WHERE @start < t ORDER BY u DESC LIMIT 7',
+    'SELECT id FROM logs AS l, UNNEST(l.lines) WHERE timestamp > @start ORDER BY l.timestamp DESC LIMIT 7',
     `${entries}, other AS (SELECT @start AS s) SELECT id FROM entries ORDER BY timestamp DESC LIMIT 7`,
   ])('%s', sql => {
     expect(limitOf(sql)).toBe(7)
@@ -46,6 +50,18 @@ describe('a query asks for something else', () => {
     [
       'SELECT id FROM logs WHERE timestamp > COALESCE(@start, other) ORDER BY timestamp DESC LIMIT 7',
       'not bounded',
+    ],
+    [
+      'WITH e AS (SELECT * EXCEPT (timestamp), id AS timestamp FROM logs WHERE timestamp > @start) SELECT id FROM e ORDER BY timestamp DESC LIMIT 7',
+      'not bounded',
+    ],
+    [
+      'SELECT x.at FROM logs AS l, UNNEST(l.lines) AS x WHERE x.at > @start ORDER BY x.at DESC LIMIT 7',
+      'must be a column',
+    ],
+    [
+      'WITH logs AS (SELECT timestamp FROM logs), l AS (SELECT timestamp FROM logs UNION ALL SELECT timestamp FROM logs) SELECT timestamp FROM l WHERE timestamp > @start ORDER BY 1 DESC LIMIT 7',
+      'one SELECT',
     ],
     ['SELECT id FROM logs WHERE seen > @start ORDER BY timestamp DESC LIMIT 7', 'not bounded'],
     [
@@ -88,7 +104,7 @@ describe('a query asks for something else', () => {
     [`${entries} SELECT id FROM (SELECT * FROM entries LIMIT 3) ORDER BY timestamp DESC LIMIT 7`, 'no LIMIT'],
     [
       `${entries} SELECT id FROM (SELECT * REPLACE (id AS timestamp) FROM entries) ORDER BY timestamp DESC LIMIT 7`,
-      'must be a column',
+      'not bounded',
     ],
     [
       `${entries} SELECT id FROM entries UNION ALL SELECT id FROM entries ORDER BY timestamp DESC LIMIT 7`,

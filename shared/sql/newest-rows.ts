@@ -4,7 +4,10 @@
  * them. `shared/answers/newest-first.ts` reads recent rows first by that.
  */
 import { placeOf, SqlError } from './error.ts'
-import { nameKey } from './relations.ts'
+import { Lineage } from './lineage.ts'
+import { sameName } from './columns.ts'
+import type { Resolution } from './resolve/resolution.ts'
+import { resolvedAlone } from './tables.ts'
 import type {
   AnyNode,
   DerivedTable,
@@ -17,99 +20,89 @@ import type {
 } from './tree.ts'
 import { conjuncts, descendants } from './walk.ts'
 
-/** A query that may be read, with the common tables in its sight. */
-interface Seen {
-  query: Query
-  tables: Tables
-}
-
-type Tables = ReadonlyMap<string, Seen>
-
-/** A SELECT alone in its query. */
-interface PlainSelect {
+/** A SELECT alone in its query, and its table. */
+interface Level {
   query: Query
   select: Select
-  tables: Tables
+  table: TableReference | DerivedTable
 }
 
 /**
- * @param sql the text of `query`, for places
+ * @param sql the text of `tree`, for places
  * @param start name of the parameter that bounds the time from below, exclusively
  * @returns the LIMIT of the final selection
  * @throws SqlError, at the place, for a query of another shape
  */
-export function newestRows(sql: string, query: Query, start: string): number {
-  const refuse = (at: number, message: string) => new SqlError(message, placeOf(sql, at))
-  return new Shape(refuse, start).limitOf(query)
+export function newestRows(sql: string, tree: Query, start: string): number {
+  return new Shape(sql, tree, start).limit()
 }
 
 class Shape {
-  private readonly refuse: (at: number, message: string) => SqlError
+  private readonly sql: string
+  private readonly tree: Query
   private readonly start: string
-  /** What is read: the final selection, and each common table that it leads to. */
-  private readonly read: AnyNode[] = []
-  /** The references to tables on the way, and those of the parameter in bounds of the time. */
-  private readonly known = new Set<AnyNode>()
+  private readonly resolution: Resolution
+  private readonly lineage: Lineage
 
-  constructor(refuse: Shape['refuse'], start: string) {
-    this.refuse = refuse
+  constructor(sql: string, tree: Query, start: string) {
+    this.sql = sql
+    this.tree = tree
     this.start = start
+    this.resolution = resolvedAlone(tree)
+    this.lineage = new Lineage(this.resolution)
   }
 
-  limitOf(whole: Query): number {
-    const { query, select, tables } = this.plain({ query: whole, tables: new Map() }, 'the final selection')
-    const { limit, orderBy } = query
+  limit(): number {
+    const last = this.level(this.tree, 'the final selection')
+    const { limit, orderBy } = last.query
     if (limit?.kind !== 'Literal')
-      throw this.refuse(select.at, 'the final selection needs a LIMIT that is a number')
+      throw this.refusal(last.select.at, 'the final selection needs a LIMIT that is a number')
     const [first] = orderBy
     if (!first || !isDescending(first))
-      throw this.refuse(first?.at ?? select.at, 'the final selection must be sorted by its time, descending')
-    this.read.push(query.body, ...orderBy)
-    const bounded = this.isBounded(outputOf(select, first.expression), { query, select, tables })
-    if (!bounded)
-      throw this.refuse(
+      throw this.refusal(
+        first?.at ?? last.select.at,
+        'the final selection must be sorted by its time, descending',
+      )
+    const levels = this.levelsFrom(last)
+    const { table } = levels.at(-1)!
+    const time = this.columnOf(first.expression, table)
+    if (time === null) throw this.refusal(first.at, 'the time must be a column of the table')
+    const conditions = levels.flatMap(({ select }) => conjuncts(select.where))
+    const isTime = (side: Expression) => this.columnOf(side, table) === time
+    const bounds = conditions.flatMap(condition => boundOf(condition, this.start, isTime) ?? [])
+    if (bounds.length === 0)
+      throw this.refusal(
         first.at,
         `this time is not bounded by @${this.start}: write time > @${this.start} in WHERE`,
       )
-    for (const node of this.read.flatMap(root => [...descendants(root)])) this.judge(node)
+    this.judge(levels, new Set([...levels.map(level => level.table), ...bounds]))
     return Number(limit.text)
   }
 
-  /** A query that is a SELECT whose rows are each made of one row of its table, and of arrays in that row. */
-  private plain({ query, tables }: Seen, what: string): PlainSelect {
-    const inSight = new Map(tables)
-    if (query.with?.recursive) throw this.refuse(query.at, `${what} must not be recursive`)
-    for (const { name, query: common } of query.with?.ctes ?? [])
-      inSight.set(nameKey(name.name), { query: common, tables: new Map(inSight) })
-    const { body } = query
-    const alone = query.orderBy.length === 0 && !query.limit && !query.offset
-    if (body.kind === 'QueryInParentheses' && alone)
-      return this.plain({ query: body.query, tables: inSight }, what)
-    if (body.kind !== 'Select') throw this.refuse(body.at, `${what} must be one SELECT`)
-    if (body.distinct || body.groupBy || body.having || body.qualify || body.as || !body.from)
-      throw this.refuse(body.at, `${what} must give a row for each row of its table`)
-    return { query, select: body, tables: inSight }
+  private refusal(at: number, message: string): SqlError {
+    return new SqlError(message, placeOf(this.sql, at))
   }
 
-  /** Follows the time from a SELECT to its table; every bound on the way counts. */
-  private isBounded(time: Expression | null, { select, tables }: PlainSelect): boolean {
-    const table = this.tableOf(select.from!)
-    const name = columnOf(time, table)
-    if (name === null || !time)
-      throw this.refuse(time?.at ?? select.at, 'the time must be a column of the table')
-    let bounded = false
-    for (const condition of conjuncts(select.where)) {
-      const parameter = boundOf(condition, this.start, side => columnOf(side, table) === name)
-      if (parameter) this.known.add(parameter)
-      bounded ||= parameter !== null
-    }
-    const inner = innerOf(table, tables)
-    if (!inner) return bounded
-    const next = this.plain(inner, 'the table of the final selection')
+  /** The selection and those that its table is made of, down to a real table. */
+  private levelsFrom(level: Level): Level[] {
+    const inner = this.queryOf(level.table)
+    if (!inner) return [level]
+    const next = this.level(inner, 'the table of the final selection')
     if (next.query.limit || next.query.offset)
-      throw this.refuse(next.query.at, 'the table of the final selection must have no LIMIT')
-    if (table.kind === 'TableReference') this.read.push(next.query.body, ...next.query.orderBy)
-    return this.isBounded(itemOf(next.select, name), next) || bounded
+      throw this.refusal(next.query.at, 'the table of the final selection must have no LIMIT')
+    return [level, ...this.levelsFrom(next)]
+  }
+
+  /** A query that is a SELECT whose rows are each made of one row of its table, and of arrays in that row. */
+  private level(query: Query, what: string): Level {
+    const { body } = query
+    if (query.with?.recursive) throw this.refusal(query.at, `${what} must not be recursive`)
+    const alone = query.orderBy.length === 0 && !query.limit && !query.offset
+    if (body.kind === 'QueryInParentheses' && alone) return this.level(body.query, what)
+    if (body.kind !== 'Select') throw this.refusal(body.at, `${what} must be one SELECT`)
+    if (body.distinct || body.groupBy || body.having || body.qualify || body.as || !body.from)
+      throw this.refusal(body.at, `${what} must give a row for each row of its table`)
+    return { query, select: body, table: this.tableOf(body.from) }
   }
 
   /** The only table in FROM; arrays beside it are of its rows. */
@@ -117,77 +110,53 @@ class Shape {
     if (from.kind === 'JoinInParentheses') return this.tableOf(from.join)
     if (from.kind === 'Join') {
       const isArray = from.right.kind === 'UnnestReference' && from.type !== 'RIGHT' && from.type !== 'FULL'
-      if (!isArray) throw this.refuse(from.right.at, 'a join with another table: its rows may be older')
+      if (!isArray) throw this.refusal(from.right.at, 'a join with another table: its rows may be older')
       return this.tableOf(from.left)
     }
     if (from.kind !== 'TableReference' && from.kind !== 'DerivedTable')
-      throw this.refuse(from.at, 'FROM must begin with a table')
-    this.known.add(from)
+      throw this.refusal(from.at, 'FROM must begin with a table')
     return from
   }
 
+  /** The query behind a table; `null` for a real table. */
+  private queryOf(table: TableReference | DerivedTable): Query | null {
+    if (table.kind === 'DerivedTable') return table.query
+    const { rows, tables } = this.resolution
+    if (tables.get(table) !== 'common') return null
+    const [cte, other] = [...descendants(this.tree)].filter(
+      node =>
+        node.kind === 'CommonTable' &&
+        sameName(node.name.name, table.path[0]!.name) &&
+        rows.get(node.query) === rows.get(table),
+    )
+    if (cte?.kind !== 'CommonTable' || other) throw this.refusal(table.at, 'FROM must begin with a table')
+    return cte.query
+  }
+
+  /** The column of the real table that a value is, with the fields below it. A field of an array beside it is none, in any case. */
+  private columnOf(value: Expression, table: TableReference | DerivedTable): string | null {
+    const sources = this.lineage.sourcesOf(value).filter(({ path }) => !path.includes('[]'))
+    const [only, other] = sources
+    return only?.of === table && !other ? JSON.stringify(only.path) : null
+  }
+
   /** Refuses what would make a row depend on others, or on the bound. */
-  private judge(node: AnyNode): void {
-    if (node.kind === 'Call' && node.over)
-      throw this.refuse(node.at, 'a window function: its value depends on older rows')
-    if (node.kind === 'TableReference' && !this.known.has(node))
-      throw this.refuse(node.at, 'another table: its rows may be older')
-    if (node.kind === 'ParameterReference' && node.name === this.start && !this.known.has(node))
-      throw this.refuse(node.at, `@${this.start} may only bound the time: time > @${this.start}`)
+  private judge(levels: Level[], known: ReadonlySet<AnyNode>): void {
+    const read = levels.flatMap(({ query }) => [query.body, ...query.orderBy])
+    for (const node of read.flatMap(root => [...descendants(root)])) {
+      if (node.kind === 'Call' && node.over)
+        throw this.refusal(node.at, 'a window function: its value depends on older rows')
+      if (node.kind === 'TableReference' && !known.has(node))
+        throw this.refusal(node.at, 'another table: its rows may be older')
+      if (node.kind === 'ParameterReference' && node.name === this.start && !known.has(node))
+        throw this.refusal(node.at, `@${this.start} may only bound the time: time > @${this.start}`)
+    }
   }
 }
 
 /** NULL counts as the smallest value, and comes last. */
 function isDescending({ direction, nulls }: OrderItem): boolean {
   return direction === 'DESC' && nulls !== 'FIRST'
-}
-
-/** What a key of ORDER BY stands for: an item of the SELECT list by number or name, else a column of FROM. */
-function outputOf(select: Select, key: Expression): Expression | null {
-  if (key.kind === 'Literal') {
-    const item = select.items[Number(key.text) - 1]
-    return item?.kind === 'SelectColumn' ? item.expression : null
-  }
-  if (key.kind !== 'Path') return null
-  const named =
-    key.parts.length === 1 ? select.items.find(item => nameOf(item) === nameKey(key.parts[0]!.name)) : null
-  return named?.kind === 'SelectColumn' ? named.expression : key
-}
-
-/** The item of that name; the path itself where a `*` stands for it. */
-function itemOf(select: Select, name: string): Expression | null {
-  const item = select.items.find(item => nameOf(item) === name)
-  if (item?.kind === 'SelectColumn') return item.expression
-  const star = select.items.find(item => item.kind === 'SelectStar')
-  const passes =
-    star?.kind === 'SelectStar' &&
-    ![
-      ...star.except,
-      ...star.replace.map(({ alias }) => alias!),
-      ...star.rename.flatMap(({ column, name }) => [column, name]),
-    ].some(part => nameKey(part.name) === name)
-  return passes ? { kind: 'Path', parts: [{ name, quoted: true, at: star.at }], at: star.at } : null
-}
-
-function nameOf(item: Select['items'][number]): string | null {
-  if (item.kind !== 'SelectColumn') return null
-  if (item.alias) return nameKey(item.alias.name)
-  return item.expression.kind === 'Path' ? nameKey(item.expression.parts.at(-1)!.name) : null
-}
-
-/** The name of a table's column, written `column` or `table.column`; `null` for any other expression. */
-function columnOf(expression: Expression | null, table: TableReference | DerivedTable): string | null {
-  if (expression?.kind !== 'Path') return null
-  const [first, second, ...more] = expression.parts.map(part => nameKey(part.name))
-  const alias = table.alias?.name ?? (table.kind === 'TableReference' ? table.path.at(-1)!.name : null)
-  if (second === undefined) return first!
-  return more.length === 0 && alias !== null && first === nameKey(alias) ? second : null
-}
-
-/** The query behind a table; `null` for a real table. */
-function innerOf(table: TableReference | DerivedTable, tables: Tables): Seen | null {
-  if (table.kind === 'DerivedTable') return { query: table.query, tables }
-  return (table.path.length === 1 && tables.get(nameKey(table.path[0]!.name))) || null
 }
 
 /** The reference to the parameter in `time > @start` or `time > COALESCE(@start, <constant>)`, or the same mirrored. */

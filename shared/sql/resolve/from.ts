@@ -75,7 +75,10 @@ function one(context: Context, node: Exclude<ast.From, ast.Join>, given: Rows): 
   const name = nameOfRows(node)
   const columns = rows.columns.map(column => passed(column))
   if (!rows.isValue)
-    return { variables: [{ name, node, columns, open: rows.open, element: null }], merged: [] }
+    return {
+      variables: [{ name, node, columns, open: rows.open, passed: rows.passed, element: null }],
+      merged: [],
+    }
   const element = { ...columns[0]!, name }
   return { variables: [elementVariable(element, node)], merged: [] }
 }

@@ -42,6 +42,8 @@ export interface Resolution {
   lists: ReadonlyMap<ast.Select, readonly Column[]>
   /** What each item of FROM brings into sight. */
   sources: ReadonlyMap<ast.From, Source>
+  /** The items of the SELECT list that keys of GROUP BY and ORDER BY name by their numbers. */
+  numbers: ReadonlyMap<ast.Literal, Column>
   /** For each name in FROM what it is. */
   tables: ReadonlyMap<ast.TableReference, 'common' | 'real' | 'array'>
   /** The signatures of calls, as `functions.ts` has them. */
@@ -55,8 +57,16 @@ export interface Rows {
   columns: readonly Column[]
   /** Why there may be more columns than these. */
   open: string | null
+  /** Where those come from that a `*` passes on. */
+  passed?: readonly Passed[] | undefined
   /** SELECT AS STRUCT or AS VALUE: a row is the value of the only column. */
   isValue: boolean
+}
+
+/** Columns of `variable` that are not known, but none of these keys. */
+export interface Passed {
+  variable: RangeVariable
+  except: ReadonlySet<string>
 }
 
 export interface Column extends Value {
@@ -89,6 +99,7 @@ export interface RangeVariable {
   /** The columns in sight: of elements that are structs their fields. */
   columns: readonly Column[]
   open: string | null
+  passed?: readonly Passed[] | undefined
   element: Column | null
 }
 

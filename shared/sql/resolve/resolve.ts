@@ -20,6 +20,7 @@ export function resolve(sql: string, tree: Query, catalog: Catalog): Resolution 
     stars: new Map(),
     lists: new Map(),
     sources: new Map(),
+    numbers: new Map(),
     tables: new Map(),
     calls: new Map(),
     windows: new Map(),

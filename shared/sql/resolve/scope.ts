@@ -171,17 +171,27 @@ function newOpenReference(context: Context, first: Identifier, scope: Scope): Re
   return { parts: 1, variable: null, column: { name: first.name, type: anything, from } }
 }
 
-/** A column that only the engine knows. */
-export function unknownColumn(
-  context: Context,
-  { name }: Identifier,
-  variable: RangeVariable | null,
-): Column {
-  const { node = null, element = null } = variable ?? {}
+/** A column that only the engine knows, once for each name. */
+export function unknownColumn(context: Context, name: Identifier, variable: RangeVariable | null): Column {
+  const byName = (variable && unknownColumns.get(variable)) ?? new Map<string, Column>()
+  if (variable) unknownColumns.set(variable, byName)
+  const column = byName.get(name.name) ?? newUnknownColumn(context, name, variable)
+  byName.set(name.name, column)
+  return column
+}
+
+const unknownColumns = new WeakMap<RangeVariable, Map<string, Column>>()
+
+function newUnknownColumn(context: Context, identifier: Identifier, variable: RangeVariable | null): Column {
+  const { name } = identifier
+  const { node = null, element = null, passed = [] } = variable ?? {}
   const isTable = node?.kind === 'TableReference' && context.found.tables.get(node) === 'real'
   if (element) return { name, type: anything, from: { kind: 'field', of: element, at: null } }
   if (isTable) return { name, type: anything, from: { kind: 'table', table: node } }
-  return { name, type: anything, from: { kind: 'columns', columns: [] } }
+  const columns = passed.flatMap(({ variable, except }) =>
+    except.has(nameKey(name)) ? [] : unknownColumn(context, identifier, variable),
+  )
+  return { name, type: anything, from: { kind: 'columns', columns } }
 }
 
 function valueOfReference({ variable, column }: Reference): Value {

@@ -12,6 +12,7 @@ import {
   type Context,
   type Ctes,
   newScope,
+  type Passed,
   type Place,
   type Rows,
   type Scope,
@@ -41,7 +42,7 @@ export function select(
   const bare = { ...newScope(ctes, outer), windows: namedWindows(context, node.windows) }
   refusePartsOfKeys(context, node, orderBy)
   const scope = node.from ? withSource(bare, from(context, node.from, bare)) : bare
-  const list: List = { columns: [], open: null }
+  const list: List = { columns: [], open: null, passed: [] }
   for (const item of node.items)
     if (item.kind === 'SelectColumn') list.columns.push(selected(context, item, scope))
     else starColumns(context, item, scope, list)
@@ -71,6 +72,7 @@ interface List {
   columns: Column[]
   /** Why there may be more columns. */
   open: string | null
+  passed: Passed[]
 }
 
 function selected(context: Context, item: ast.SelectColumn, scope: Scope): Column {
@@ -113,6 +115,13 @@ function starColumns(context: Context, node: ast.SelectStar, scope: Scope, list:
   const dropped = new Set(node.except.map(({ name }) => nameKey(name)))
   const instead = new Map(replaced.map(column => [nameKey(column.name!), column]))
   const renames = new Map(node.rename.map(({ column, name }) => [nameKey(column.name), name.name]))
+  const except = new Set([
+    ...dropped,
+    ...instead.keys(),
+    ...renames.keys(),
+    ...[...renames.values()].map(nameKey),
+  ])
+  for (const { variable, column } of shown) if (variable && !column) list.passed.push({ variable, except })
   for (const column of columns) {
     const key = nameKey(column.name ?? '')
     if (dropped.has(key)) continue
@@ -193,9 +202,14 @@ function groupBy(context: Context, node: ast.Select, list: List, scope: Scope): 
 }
 
 /** The column of the SELECT list that a key of GROUP BY or ORDER BY names; `null` if it is an expression. */
-export function itemOf(context: Context, key: ast.Expression, { columns, open }: List): Column | null {
+export function itemOf(
+  context: Context,
+  key: ast.Expression,
+  { columns, open }: Pick<List, 'columns' | 'open'>,
+): Column | null {
   if (key.kind === 'Literal' && key.literal === 'INTEGER') {
     const column = open === null ? columns[Number(key.text) - 1] : undefined
+    if (column) context.found.numbers.set(key, column)
     if (column || open !== null)
       return column ?? { name: null, type: anything, from: { kind: 'node', node: key } }
     context.fault(key, `There is no column ${key.text} in the SELECT list`)
@@ -241,8 +255,8 @@ function refuseOverDistinct(context: Context, item: ast.OrderItem): void {
     )
 }
 
-function rowsOf(context: Context, node: ast.Select, { columns, open }: List): Rows {
-  if (node.as === null) return { columns, open, isValue: false }
+function rowsOf(context: Context, node: ast.Select, { columns, open, passed }: List): Rows {
+  if (node.as === null) return { columns, open, passed, isValue: false }
   const from = { kind: 'node' as const, node }
   if (node.as === 'STRUCT') {
     const type = open === null ? recordOf(columns) : anything
