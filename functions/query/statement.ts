@@ -72,11 +72,11 @@ export async function compose(
   const found = await asked.catch((error: unknown) => {
     throw error instanceof EngineError ? apiErrorOf(error, endpoint) : error
   })
-  const { sql, normal, tree, columns, parameters: used } = sandbox(endpoint, callerSql, found)
+  const { sql, normal, tree, resolution, parameters: used } = sandbox(endpoint, callerSql, found)
   const all = [...bindings, ...upstreamBindings(endpoint)]
   const needed = all.filter(({ name }) => used.includes(name))
   // A clear answer needs neither.
-  const { problem, names } = redacted ? storedTextIn(tree, columns) : asItIs
+  const { problem, names } = redacted ? storedTextIn(tree, resolution) : asItIs
   if (problem && isImposed && !endpoint.sandboxDespiteRedaction) throw changesText(problem, callerSql)
   return { statement: { sql, bindings: needed }, instead: null, sql: normal, tree, names }
 }

@@ -240,8 +240,8 @@ const endpoint = {
 }
 
 function judged(sql: string, by: Parameters<typeof sandbox>[0] = endpoint) {
-  const { tree, columns } = sandbox(by, sql)
-  return storedTextIn(tree, columns)
+  const { tree, resolution } = sandbox(by, sql)
+  return storedTextIn(tree, resolution)
 }
 
 test.each(harmless)('%s', sql => {
@@ -262,15 +262,13 @@ test('a number that is computed is known by the name that it gets', () => {
 })
 
 test('quantiles of a column that the engine calls a time are times, a column without a name has that of BigQuery', () => {
-  const { tree } = sandbox(
-    endpoint,
-    'SELECT APPROX_QUANTILES(timestamp, 2) AS q, SUM(ms), COUNT(*), AVG(ms) FROM seen',
-  )
   const columns = [
     { name: 'timestamp', type: { kind: 'TIMESTAMP' as const } },
     { name: 'ms', type: { kind: 'FLOAT64' as const } },
   ]
-  const { problem, names } = storedTextIn(tree, new Map([['seen', columns]]))
+  const sql = 'SELECT APPROX_QUANTILES(timestamp, 2) AS q, SUM(ms), COUNT(*), AVG(ms) FROM seen'
+  const { tree, resolution } = sandbox(endpoint, sql, new Map([['seen', columns]]))
+  const { problem, names } = storedTextIn(tree, resolution)
   expect([problem, Object.fromEntries(names)]).toEqual([null, { f0_: 'number', f2_: 'number' }])
 })
 

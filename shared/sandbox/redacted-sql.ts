@@ -4,12 +4,11 @@
  * `shared/sandbox/README.md`, "Redacted answers", has the language; what is not in it is refused.
  */
 import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
-import { matchedNames, nameOfColumn } from '../sql/columns.ts'
+import { nameOfColumn } from '../sql/columns.ts'
 import { inReadingOrder, nameKey, readsItself } from '../sql/relations.ts'
 import type * as ast from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
-import { resolved } from './written-out.ts'
 import {
   aggregates,
   comparisons,
@@ -35,7 +34,6 @@ import {
 } from './redacted-functions.ts'
 import {
   chosen,
-  type Column,
   constant,
   either,
   isConstant,
@@ -45,21 +43,19 @@ import {
   isTime,
   listed,
   made,
+  type Named,
   numberOf,
   part,
-  resolve,
   type Row,
-  type Scope,
-  type Source,
+  restOfStored,
   stored,
-  storedRow,
   time,
   typed,
   union,
   type Value,
   varied,
 } from './redacted-values.ts'
-import type { Columns, Resolution, Unknown } from '../sql/resolve/resolution.ts'
+import type { Column, RangeVariable, Resolution } from '../sql/resolve/resolution.ts'
 import { elementOf, type Type } from '../sql/resolve/types.ts'
 
 export interface StoredText {
@@ -71,13 +67,10 @@ export interface StoredText {
 
 /**
  * @param query of a caller, as it runs
- * @param columns of the tables that it may read, by key
+ * @param resolution of its names
  */
-export function storedTextIn(
-  query: ast.Query,
-  columns: ReadonlyMap<string, Columns> = new Map(),
-): StoredText {
-  return new Judge(columns, resolved(query, columns)).answer(query)
+export function storedTextIn(query: ast.Query, resolution: Resolution): StoredText {
+  return new Judge(resolution).answer(query)
 }
 
 /** Of a value's names the strongest: a secret stays one. */
@@ -85,16 +78,13 @@ const byStrength: NameKind[] = ['secret', 'line', 'datum', 'number', 'other', 'v
 
 class Judge {
   private problem: Violation | null = null
-  private tables: ReadonlyMap<string, Row>
-  private scope: Scope | null = null
-  private sources = 0
   private readonly resolution: Resolution
+  /** Of each expression, column and range variable, which is judged once. */
+  private readonly known = new Map<ast.AnyNode | Column | RangeVariable, Value>()
+  private origins = 0
 
-  constructor(columns: ReadonlyMap<string, Columns>, resolution: Resolution) {
+  constructor(resolution: Resolution) {
     this.resolution = resolution
-    this.tables = new Map(
-      [...columns].map(([key, known]): [string, Row] => [key, 'unknown' in known ? storedRow : rowOf(known)]),
-    )
   }
 
   answer(query: ast.Query): StoredText {
@@ -140,58 +130,39 @@ class Judge {
   // ---- queries
 
   private query(node: ast.Query): Row {
-    const { tables } = this
-    const inner = new Map(tables)
-    this.tables = inner
-    for (const cte of inReadingOrder(node.with))
-      inner.set(nameKey(cte.name.name), this.commonTable(cte, node.with!.recursive))
-    const row = this.body(node.body, node.orderBy)
-    this.tables = tables
+    for (const cte of inReadingOrder(node.with)) {
+      if (node.with!.recursive && readsItself(cte)) this.refuse(`WITH RECURSIVE ${says.rows}`, cte)
+      this.query(cte.query)
+    }
+    const row = this.body(node.body)
+    this.keys(node.orderBy, row)
     return row
   }
 
-  /** It sees no rows outside. */
-  private commonTable(cte: ast.CommonTable, isRecursive: boolean): Row {
-    if (isRecursive && readsItself(cte)) this.refuse(`WITH RECURSIVE ${says.rows}`, cte)
-    const { scope } = this
-    this.scope = null
-    const row = this.query(cte.query)
-    this.scope = scope
-    return row
+  private body(node: ast.QueryBody): Row {
+    if (node.kind === 'Select') return this.select(node)
+    return node.kind === 'SetOperation' ? this.setOperation(node) : this.query(node.query)
   }
 
-  private body(node: ast.QueryBody, orderBy: ast.OrderItem[]): Row {
-    if (node.kind === 'Select') return this.select(node, orderBy)
-    const row = node.kind === 'SetOperation' ? this.setOperation(node) : this.query(node.query)
-    this.inside([{ name: null, value: this.valueOfRow(row, node) }], () => this.keys(orderBy, row))
-    return row
-  }
-
-  private select(node: ast.Select, orderBy: ast.OrderItem[]): Row {
-    const { scope } = this
-    const sources = node.from ? this.from(node.from, []) : []
-    const row = this.inside(sources, () => this.selected(node))
-    const named = { name: null, value: this.valueOfRow(row, node) }
-    this.inside([...sources, named], () => {
-      if (node.groupBy?.grouping === 'ALL' || node.distinct)
-        for (const { value } of row.columns) this.use(value)
-      this.keys(node.groupBy?.items ?? [], row)
-      for (const part of [node.having, node.qualify]) if (part) this.use(this.value(part))
-      for (const { window } of node.windows) this.parts(window)
-    })
-    this.scope = { sources, outer: scope }
-    this.inside([named], () => this.keys(orderBy, row))
-    this.scope = scope
+  private select(node: ast.Select): Row {
+    if (node.from) this.from(node.from)
+    if (node.where) this.use(this.value(node.where))
+    const row = this.selected(node)
+    if (node.groupBy?.grouping === 'ALL' || node.distinct)
+      for (const { value } of row.columns) this.use(value)
+    this.keys(node.groupBy?.items ?? [], row)
+    for (const part of [node.having, node.qualify]) if (part) this.use(this.value(part))
+    for (const { window } of node.windows) this.parts(window)
     if (node.as) this.refuse(`SELECT AS ${node.as} makes a record: select the fields`, node)
     return row
   }
 
-  private selected({ items, where }: ast.Select): Row {
-    if (where) this.use(this.value(where))
+  private selected({ items }: ast.Select): Row {
     const rests: Value[] = []
-    const columns = items.flatMap((item): Column[] => {
+    const columns = items.flatMap((item): Named[] => {
       if (item.kind === 'SelectColumn') return [this.column(item)]
-      const of = item.of ? this.value(item.of) : union(this.scope!.sources.map(({ value }) => value))
+      // A `*` of a table is written out.
+      const of = this.value(item.of!)
       // Below a personal name its fields would be shown under their own names.
       if (isPersonalValue(of) && !of.row) this.refuse('this is redacted by its name: select the fields', item)
       const rest = of.row ? of.row.rest : part(of, '')
@@ -204,11 +175,156 @@ class Judge {
     return { columns, rest: rests.length > 0 ? either(rests) : null }
   }
 
-  private column(item: ast.SelectColumn): Column {
+  private column(item: ast.SelectColumn): Named {
     return { name: nameOfColumn(item), value: this.value(item.expression) }
   }
 
-  /** Of a table as a value: its name or the kinds of its columns cannot go with it. */
+  private setOperation(node: ast.SetOperation): Row {
+    const [left, right] = [this.body(node.left), this.body(node.right)]
+    const { columns, open } = this.resolution.rows.get(node)!
+    if ([node.left, node.right].some(side => this.resolution.rows.get(side)!.open !== null))
+      this.refuse('* in a set operation hides which column is which: name the columns', node)
+    // Their names do not match, so it does not run.
+    else if (open !== null) return { columns: [...left.columns, ...right.columns], rest: null }
+    const merged = columns.map((column, at) => {
+      const pair = [left, right].flatMap(side => side.columns[at]?.value ?? [])
+      const both = node.byName ? this.pairOf(column) : pair
+      const held = both.filter(isStored)
+      const compares = !node.operator.endsWith('UNION ALL')
+      const isMixed = held.length > 1 && !held.every(isAsItIs) && (compares || !held.every(({ sum }) => sum))
+      if (isMixed || (compares && held.length === 1)) this.refuse(says.spells, node)
+      const asks = both.reduce((sum, value) => sum + (value.asks ?? 0), 0)
+      const one = varied(this.choose(both, node))
+      const value = { ...one, asks: Math.max(one.asks ?? 0, asks) }
+      this.known.set(column, value)
+      return { name: column.name, value }
+    })
+    return { columns: merged, rest: null }
+  }
+
+  /** BY NAME one of the two queries may have none. */
+  private pairOf({ from }: Column): Value[] {
+    const pair = from.kind === 'columns' ? from.columns.map(column => this.valueOf(column)) : []
+    return pair.length < 2 ? [...pair, nullValue] : pair
+  }
+
+  /** Keys may be the numbers of columns. */
+  private keys(keys: readonly ast.AnyNode[], row: Row): void {
+    for (const key of keys.flatMap(keysIn)) {
+      const column = key.kind === 'Literal' ? this.resolution.numbers.get(key) : undefined
+      if (column) this.use(this.valueOf(column))
+      else if (key.kind === 'Literal') for (const { value } of row.columns) this.use(value)
+      else this.use(this.value(key))
+    }
+  }
+
+  // ---- FROM
+
+  private from(from: ast.From): void {
+    switch (from.kind) {
+      case 'TableReference':
+        return
+      case 'JoinInParentheses':
+        return this.from(from.join)
+      case 'Join':
+        return this.join(from)
+      case 'DerivedTable':
+        return void this.query(from.query)
+      case 'UnnestReference': {
+        const array = this.use(this.value(from.array))
+        if (array.holds === 'made' && !isShort(from.array)) this.refuse(`this array ${says.rows}`, from.array)
+        return
+      }
+      case 'Pivot':
+      case 'Unpivot': {
+        this.from(from.of)
+        const { columns, open } = this.resolution.rows.get(from.of)!
+        const parts = children(from).filter(child => child !== from.of)
+        const isOfStored = open !== null || columns.some(column => isStored(this.valueOf(column)))
+        if (isOfStored || this.readsStored(parts))
+          this.refuse(`${from.kind.toUpperCase()} ${says.pivot}`, from)
+      }
+    }
+  }
+
+  private join(node: ast.Join): void {
+    this.from(node.left)
+    this.from(node.right)
+    if (node.on) this.use(this.value(node.on))
+    for (const name of node.using) {
+      const column = this.resolution.merged.get(name)!
+      const sides = this.pairOf(column)
+      if (sides.some(isStored) && (node.type === 'FULL' || !sides.every(isStored)))
+        this.refuse('USING makes one column of a stored one and another: use ON', node)
+      this.compare(sides, node)
+      this.known.set(column, this.choose(sides, node))
+    }
+  }
+
+  /** Whether a column that may be stored, or a query, is in any of these. */
+  private readsStored(nodes: readonly ast.AnyNode[]): boolean {
+    const all = nodes.flatMap(node => [...descendants(node)])
+    return all.some(node => node.kind === 'Select' || (node.kind === 'Path' && isStored(this.path(node))))
+  }
+
+  // ---- names
+
+  private path(node: ast.Path): Value {
+    const reference = this.resolution.paths.get(node)
+    if (!reference || isLost(reference.column)) return notInSight(node.parts[0]!.name, node)
+    const { column, variable, parts } = reference
+    const start = column ? this.valueOf(column) : this.rowOf(variable!, node)
+    return node.parts.slice(parts).reduce((value, { name }) => part(value, name), start)
+  }
+
+  private valueOf(column: Column): Value {
+    const value = this.known.get(column) ?? typed(this.followed(column), column.type)
+    this.known.set(column, value)
+    return value
+  }
+
+  /** What a column is made of. The same column is told from itself in another range variable. */
+  private followed(column: Column): Value {
+    const { from, name } = column
+    switch (from.kind) {
+      case 'table':
+        return { ...stored(name!), origin: this.newOrigin() }
+      case 'item':
+        return this.value(from.item.expression)
+      case 'field':
+        return part(this.valueOf(from.of), name ?? '')
+      case 'columns': {
+        const [first, ...others] = from.columns.map(each => this.valueOf(each))
+        if (!first) return notInSight(name ?? '')
+        return others.length > 0 ? either([first, ...others]) : { ...first, origin: this.newOrigin() }
+      }
+      case 'array': {
+        const element = varied(this.element(this.value(from.array), from.array))
+        return { ...element, origin: this.newOrigin(), asks: Math.max(1, element.asks ?? 0) }
+      }
+      case 'offset':
+        return made
+      case 'turned':
+        return { ...made, scalar: false }
+      case 'node':
+        return notInSight(name ?? '')
+    }
+  }
+
+  /** The row of a table as a value. */
+  private rowOf(variable: RangeVariable, node: ast.Path): Value {
+    const columns = variable.columns.map(column => ({ name: column.name, value: this.valueOf(column) }))
+    const row = { columns, rest: variable.open === null ? null : restOfStored }
+    const value = this.known.get(variable) ?? { ...this.valueOfRow(row, node), origin: this.newOrigin() }
+    this.known.set(variable, value)
+    return value
+  }
+
+  private newOrigin(): string {
+    return `${this.origins++}`
+  }
+
+  /** Of a row as a value: its name or the kinds of its columns cannot go with it. */
   private valueOfRow(row: Row, { at }: { at: number }): Value {
     const { holds, kinds } = either(partsOf(row).map(({ row: _, ...value }) => value))
     const isOfStored = holds === 'stored' || holds === 'number'
@@ -221,90 +337,6 @@ class Judge {
     return varied(either(partsOf(this.query(query))), 'chosen')
   }
 
-  /** The first query names the columns of all, but BY NAME. */
-  private setOperation(node: ast.SetOperation): Row {
-    const [left, right] = [this.body(node.left, []), this.body(node.right, [])]
-    if (left.rest || right.rest)
-      this.refuse('* in a set operation hides which column is which: name the columns', node)
-    const columns = pairs(node, left.columns, right.columns).map(({ name, both }) => {
-      const held = both.filter(isStored)
-      const compares = !node.operator.endsWith('UNION ALL')
-      const isMixed = held.length > 1 && !held.every(isAsItIs) && (compares || !held.every(({ sum }) => sum))
-      if (isMixed || (compares && held.length === 1)) this.refuse(says.spells, node)
-      const asks = both.reduce((sum, value) => sum + (value.asks ?? 0), 0)
-      const value = varied(this.choose(both, node))
-      return { name, value: { ...value, asks: Math.max(value.asks ?? 0, asks) } }
-    })
-    return { columns, rest: null }
-  }
-
-  /** Keys may be the numbers of columns. */
-  private keys(keys: readonly ast.AnyNode[], row: Row): void {
-    for (const key of keys.flatMap(keysIn))
-      if (key.kind === 'Literal') for (const { value } of row.columns) this.use(value)
-      else this.use(this.value(key))
-  }
-
-  /** With these names in sight, and those around. */
-  private inside<Result>(sources: readonly Source[], read: () => Result): Result {
-    const { scope } = this
-    this.scope = { sources, outer: scope }
-    const result = read()
-    this.scope = scope
-    return result
-  }
-
-  // ---- FROM
-
-  /**
-   * @param left the rows that an array sees; a subquery sees those around FROM alone
-   * @returns what it adds to them
-   */
-  private from(from: ast.From, left: readonly Source[]): Source[] {
-    switch (from.kind) {
-      case 'JoinInParentheses':
-        return this.from(from.join, [])
-      case 'Join':
-        return this.join(from, left)
-      case 'TableReference': {
-        const { name } = from.path.at(-1)!
-        const row = from.path.length === 1 ? this.tables.get(nameKey(name)) : undefined
-        return [this.source(from.alias?.name ?? name, this.valueOfRow(row ?? storedRow, from))]
-      }
-      case 'DerivedTable':
-        return [this.source(from.alias?.name, this.valueOfRow(this.query(from.query), from))]
-      case 'UnnestReference':
-        return this.unnest(from, left)
-      case 'Pivot':
-      case 'Unpivot': {
-        const [{ value }] = this.from(from.of, []) as [Source]
-        if (isStored(value) || this.readsStored(children(from).filter(child => child !== from.of)))
-          this.refuse(`${from.kind.toUpperCase()} ${says.pivot}`, from)
-        return [this.source(from.alias?.name, { ...made, scalar: false })]
-      }
-    }
-  }
-
-  private source(name: string | undefined, value: Value): Source {
-    const origin = `${this.sources++}`
-    return { name: name === undefined ? null : nameKey(name), value: { ...value, origin } }
-  }
-
-  /** Whether a column that may be stored, or a query, is in any of these. */
-  private readsStored(nodes: readonly ast.AnyNode[]): boolean {
-    const all = nodes.flatMap(node => [...descendants(node)])
-    return all.some(node => node.kind === 'Select' || (node.kind === 'Path' && isStored(this.path(node))))
-  }
-
-  private unnest(from: ast.UnnestReference, left: readonly Source[]): Source[] {
-    const array = this.use(this.inside(left, () => this.value(from.array)))
-    if (array.holds === 'made' && !isShort(from.array)) this.refuse(`this array ${says.rows}`, from.array)
-    const { alias, offset } = from
-    const one = varied(this.element(array, from.array))
-    const element = { ...one, asks: Math.max(1, one.asks ?? 0) }
-    return [this.source(alias?.name, element), ...(offset ? [this.source(offset.name, made)] : [])]
-  }
-
   /** What stood before an element in a stored list may say what it is, if it is a text. */
   private element(array: Value, node: ast.Expression): Value {
     if (!isStored(array)) return array
@@ -313,23 +345,6 @@ class Judge {
     if (isNoText(element.type) && !array.problem) return element
     const problem = array.problem ?? new Violation(says.element, node.at)
     return { ...element, problem, opens: !array.problem }
-  }
-
-  private join(node: ast.Join, left: readonly Source[]): Source[] {
-    const ours = this.from(node.left, left)
-    const isApart = node.type === 'RIGHT' || node.type === 'FULL'
-    const theirs = this.from(node.right, isApart ? [] : [...left, ...ours])
-    const all = [...ours, ...theirs]
-    if (node.on) this.inside([...left, ...all], () => this.use(this.value(node.on!)))
-    const shared = node.using.map(({ name }) => {
-      const sides = [ours, theirs].map(sources => resolve(name, { sources, outer: null }) ?? constant)
-      if (sides.some(isStored) && (node.type === 'FULL' || !sides.every(isStored)))
-        this.refuse('USING makes one column of a stored one and another: use ON', node)
-      this.compare(sides, node)
-      return { name, value: this.choose(sides, node) }
-    })
-    if (shared.length === 0) return all
-    return [...all, { name: null, value: this.valueOfRow({ columns: shared, rest: null }, node) }]
   }
 
   // ---- expressions
@@ -347,7 +362,9 @@ class Judge {
   }
 
   private value(node: ast.AnyNode): Value {
-    return typed(this.untyped(node), this.typeOf(node))
+    const value = this.known.get(node) ?? typed(this.untyped(node), this.typeOf(node))
+    this.known.set(node, value)
+    return value
   }
 
   private untyped(node: ast.AnyNode): Value {
@@ -420,7 +437,8 @@ class Judge {
         this.query(node.query)
         return chosen
       case 'WithExpression':
-        return this.withExpression(node.variables, node.body)
+        for (const { expression } of node.variables) this.value(expression)
+        return this.value(node.body)
       case 'Frame':
       case 'FrameBound':
       case 'Window':
@@ -429,21 +447,6 @@ class Judge {
       default:
         return this.changed(node.kind, this.values(node), node)
     }
-  }
-
-  private path({ parts, at }: ast.Path): Value {
-    const [first, ...fields] = parts.map(({ name }) => name)
-    const start = resolve(first!, this.scope)
-    if (start) return fields.reduce(part, start)
-    return { ...stored(first!), problem: new Violation(`no column in sight has the name ${first}`, at) }
-  }
-
-  private withExpression([first, ...others]: ast.SelectColumn[], body: ast.Expression): Value {
-    if (!first) return this.value(body)
-    const row = { columns: [{ name: first.alias!.name, value: this.value(first.expression) }], rest: null }
-    return this.inside([{ name: null, value: this.valueOfRow(row, first) }], () =>
-      this.withExpression(others, body),
-    )
   }
 
   private truth(operands: readonly Value[]): Value {
@@ -460,7 +463,7 @@ class Judge {
   }
 
   /** Only its fields may be read, by their names. */
-  private record(columns: Column[], isTyped: boolean, node: ast.Expression): Value {
+  private record(columns: Named[], isTyped: boolean, node: ast.Expression): Value {
     const values = columns.map(({ value }) => value)
     const isRow = !isTyped && values.some(isStored)
     return isRow ? this.valueOfRow({ columns, rest: null }, node) : this.changed('STRUCT', values, node)
@@ -754,19 +757,12 @@ function partsOf({ columns, rest }: Row): Value[] {
   return [...columns.map(({ value }) => value), ...(rest ? [rest] : [])]
 }
 
-function rowOf(columns: Exclude<Columns, Unknown>): Row {
-  return { columns: columns.map(({ name }) => ({ name, value: stored(name) })), rest: null }
+/** Whether it is none that is known here. */
+function isLost(column: Column | null): boolean {
+  const from = column?.from
+  return from?.kind === 'node' || (from?.kind === 'columns' && from.columns.length === 0)
 }
 
-/** The columns of a set operation, with what both queries have in each. */
-function pairs({ byName }: ast.SetOperation, left: Row['columns'], right: Row['columns']) {
-  if (!byName)
-    return left.map(({ name }, at) => ({ name, both: [left, right].flatMap(side => side[at]?.value ?? []) }))
-  const names = [left, right].map(columns => columns.flatMap(({ name }) => name ?? []))
-  const matched = matchedNames(byName, names[0]!, names[1]!)
-  const columns = Map.groupBy([...left, ...right], ({ name }) => name && nameKey(name))
-  return ('problem' in matched ? names.flat() : matched).map(name => {
-    const all = columns.get(nameKey(name)) ?? []
-    return { name, both: [...all.map(({ value }) => value), ...(all.length < 2 ? [nullValue] : [])] }
-  })
+function notInSight(name: string, { at } = { at: 0 }): Value {
+  return { ...stored(name), problem: new Violation(`no column in sight has the name ${name}`, at) }
 }

@@ -45,25 +45,14 @@ export interface Value {
 }
 
 export interface Row {
-  columns: readonly Column[]
+  columns: readonly Named[]
   /** What has columns that only the engine knows. */
   rest: Value | null
 }
 
-export interface Column {
+export interface Named {
   name: string | null
   value: Value
-}
-
-/** A range variable of FROM, or names without one. */
-export interface Source {
-  name: string | null
-  value: Value
-}
-
-export interface Scope {
-  sources: readonly Source[]
-  outer: Scope | null
 }
 
 const none: ReadonlySet<NameKind> = new Set()
@@ -74,7 +63,8 @@ export const listed: Value = { ...of('listed'), asks: 1 }
 export const chosen: Value = { ...of('chosen'), asks: 1, scalar: true }
 export const time: Value = { ...of('time'), scalar: true }
 export const made: Value = { ...of('made'), asks: 1, scalar: true }
-export const storedRow: Row = { columns: [], rest: { ...of('stored'), kinds: new Set(['other']) } }
+/** Columns that only the engine knows. */
+export const restOfStored: Value = { ...of('stored'), kinds: new Set(['other']) }
 
 export function isStored({ holds }: Value): boolean {
   return holds === 'stored' || holds === 'number'
@@ -160,9 +150,9 @@ export function either(values: readonly Value[]): Value {
 }
 
 /** The columns of a row by the keys of their names: a query may name thousands of columns. */
-const byKey = new WeakMap<Row, ReadonlyMap<string | null, readonly Column[]>>()
+const byKey = new WeakMap<Row, ReadonlyMap<string | null, readonly Named[]>>()
 
-function columnsNamed(row: Row, key: string): readonly Column[] {
+function columnsNamed(row: Row, key: string): readonly Named[] {
   const known = byKey.get(row) ?? Map.groupBy(row.columns, ({ name }) => name && nameKey(name))
   byKey.set(row, known)
   return known.get(key) ?? []
@@ -188,29 +178,4 @@ export function part(value: Value, name: string): Value {
     origin,
     mixed: value.mixed ?? false,
   }
-}
-
-/** By scope and name: a query may name one column thousands of times. */
-const byScope = new WeakMap<Scope, Map<string, Value | null>>()
-
-/** `null` where no row in sight has it. GoogleSQL takes the range variable before a column of its name. */
-export function resolve(name: string, scope: Scope | null): Value | null {
-  if (!scope) return null
-  const key = nameKey(name)
-  const names = byScope.get(scope) ?? new Map<string, Value | null>()
-  byScope.set(scope, names)
-  if (!names.has(key)) names.set(key, found(name, key, scope))
-  return names.get(key)!
-}
-
-function found(name: string, key: string, scope: Scope): Value | null {
-  const rows = scope.sources.filter(source => source.name === key).map(({ value }) => value)
-  const among = rows.length > 0 ? scope.sources.filter(source => source.name === null) : scope.sources
-  const hasColumn = ({ value }: Source) => value.row && columnsNamed(value.row, key).length > 0
-  const known = [...rows, ...among.filter(hasColumn).map(({ value }) => part(value, name))]
-  if (known.length > 0) return either(known)
-  const open = among.filter(({ value }) => (value.row ? value.row.rest : !value.scalar))
-  const outer = resolve(name, scope.outer)
-  const possible = [...open.map(({ value }) => part(value, name)), ...(outer ? [outer] : [])]
-  return possible.length > 0 ? either(possible) : null
 }

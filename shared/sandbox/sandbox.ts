@@ -13,7 +13,7 @@ import { tablesOf } from '../sql/tables.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
 import { descendants, parameterNames } from '../sql/walk.ts'
 import { expandStars, resolved, starOfTable, unnestPaths } from './written-out.ts'
-import type { Columns } from '../sql/resolve/resolution.ts'
+import type { Columns, Resolution } from '../sql/resolve/resolution.ts'
 import { check, ofClickHouse, Violation } from './caller-rules.ts'
 import { apart, compose, type EndpointTables, tablesOfEndpoint } from './offered-tables.ts'
 
@@ -26,8 +26,8 @@ export interface Sandboxed {
   tree: Query
   /** The endpoint's tables that it reads, in the endpoint's spelling and order. */
   tables: string[]
-  /** By key, the columns of all the endpoint's tables. */
-  columns: ReadonlyMap<string, Columns>
+  /** What the names of `tree` stand for. */
+  resolution: Resolution
   /** Names of the parameters in the statement. */
   parameters: string[]
 }
@@ -48,7 +48,10 @@ export function sandbox(
   const columns = new Map(
     [...offered.byKey].map(([key, table]): [string, Columns] => [key, known.get(key) ?? table.columns]),
   )
-  const used = checkCaller(query, callerSql, offered, { columns, parameters: endpoint.parameters })
+  const { used, resolution } = checkCaller(query, callerSql, offered, {
+    columns,
+    parameters: endpoint.parameters,
+  })
   const tables = apart(offered, query)
   const composed = compose(tables, used, query)
   return {
@@ -56,7 +59,7 @@ export function sandbox(
     normal: print(query),
     tree: query,
     tables: [...tables.byKey].filter(([key]) => used.has(key)).map(([, { name }]) => name),
-    columns,
+    resolution,
     parameters: [...parameterNames(composed).keys()],
   }
 }
@@ -115,7 +118,7 @@ function checkCaller(
   sql: string,
   tables: EndpointTables,
   { columns, parameters }: Pick<Endpoint, 'parameters'> & { columns: ReadonlyMap<string, Columns> },
-): Set<string> {
+): { used: Set<string>; resolution: Resolution } {
   try {
     const resolution = resolved(query, columns)
     unnestPaths(resolution)
@@ -127,7 +130,7 @@ function checkCaller(
     expandStars(query, resolution)
     const left = starOfTable(query)
     if (left) throw new Violation('* cannot stand for columns here: name the columns', left.at)
-    return used
+    return { used, resolution }
   } catch (error) {
     if (!(error instanceof Violation)) throw error
     const offer = error.unknownTable ? { tables: [...tables.byKey.values()].map(({ name }) => name) } : {}

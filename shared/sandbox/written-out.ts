@@ -7,7 +7,15 @@ import { nameOfColumn, sameName } from '../sql/columns.ts'
 import { reservedWords } from '../sql/grammar.ts'
 import { defaultLimits } from '../sql/limits.ts'
 import { nameKey } from '../sql/relations.ts'
-import type { Column, Columns, RangeVariable, Resolution, Rows, Shown } from '../sql/resolve/resolution.ts'
+import type {
+  Column,
+  Columns,
+  RangeVariable,
+  Reference,
+  Resolution,
+  Rows,
+  Shown,
+} from '../sql/resolve/resolution.ts'
 import { resolve } from '../sql/resolve/resolve.ts'
 import { isKnown } from '../sql/resolve/types.ts'
 import type * as ast from '../sql/tree.ts'
@@ -51,11 +59,12 @@ function twice(columns: readonly { name: string | null }[]): string | null {
  * Changes `FROM t, t.array AS a` into `FROM t, UNNEST(t.array) AS a`, in the whole query, also where the row is one of a query
  * around. In UNNEST is an expression, so none of these can read a table.
  */
-export function unnestPaths({ tables }: Resolution): void {
+export function unnestPaths({ tables, paths }: Resolution): void {
+  const arrays = new Map([...paths.keys()].map(path => [path.parts, path]))
   for (const [node, kind] of tables) {
     if (kind !== 'array') continue
     const { path, alias, at } = node
-    const array: ast.Path = { kind: 'Path', parts: path, at }
+    const array: ast.Path = arrays.get(path) ?? { kind: 'Path', parts: path, at }
     Reflect.deleteProperty(node, 'path')
     Object.assign(node, { kind: 'UnnestReference', array, alias: alias ?? identifier(path.at(-1)!.name, at) })
   }
@@ -116,12 +125,15 @@ function unnamed(what: string, why: string, at: number): Violation {
 
 class Stars {
   private readonly resolution: Resolution
+  /** Those that are written are added, as readers of the query look them up. */
+  private readonly paths: Map<ast.Path, Reference>
   /** Names that the query has already, so that one which is given stands for nothing else. */
   private readonly taken: Set<string>
   private added = 0
 
   constructor(query: ast.Query, resolution: Resolution) {
     this.resolution = resolution
+    this.paths = resolution.paths as typeof this.paths
     const names = [...descendants(query)].flatMap(node => {
       if (node.kind === 'Path') return node.parts
       return 'alias' in node ? (node.alias ?? []) : []
@@ -172,19 +184,31 @@ class Stars {
 
   /** @param alone whether there are no other rows, so that a column needs no table before it */
   private itemOf({ variable, column }: Shown, at: number, alone: boolean, isMerged: boolean): ast.SelectItem {
-    if (!variable) return columnOf([column!.name!], at)
+    if (!variable) return this.columnOf([column!.name!], { variable, column }, at)
     const { element, open } = variable
-    if (column && column === element) return columnOf([this.nameOfElement(variable)], at)
+    if (column && column === element)
+      return this.columnOf([this.nameOfElement(variable)], { variable, column }, at)
     if (isOpenArray(variable)) {
       // Which of the fields USING has merged is not known.
       if (isMerged) throw unnamed(starHas, `the fields of ${variable.name ?? 'the array'} are not known`, at)
-      const of: ast.Path = { kind: 'Path', parts: [identifier(this.nameOfRows(variable), at)], at }
+      const of = this.pathOf([this.nameOfRows(variable)], { variable, column: element }, at)
       return { kind: 'SelectStar', of, except: [], replace: [], rename: [], at }
     }
     if (element && isOfValue(element)) throw unnamed(starHas, ofValue, at)
     if (!column) throw unnamed(starHas, open!, at)
     const name = this.nameOf(column, at)
-    return columnOf(alone && rowsName(variable) === null ? [name] : [this.nameOfRows(variable), name], at)
+    const path = alone && rowsName(variable) === null ? [name] : [this.nameOfRows(variable), name]
+    return this.columnOf(path, { variable, column }, at)
+  }
+
+  private columnOf(names: string[], shown: Shown, at: number): ast.SelectColumn {
+    return { kind: 'SelectColumn', expression: this.pathOf(names, shown, at), alias: null, at }
+  }
+
+  private pathOf(names: string[], shown: Shown, at: number): ast.Path {
+    const path: ast.Path = { kind: 'Path', parts: names.map(name => identifier(name, at)), at }
+    this.paths.set(path, { parts: names.length, ...shown })
+    return path
   }
 
   /** The name of rows in FROM, which get one if they have none. */
@@ -261,11 +285,6 @@ function exceptAndReplace(star: ast.SelectStar, items: ast.SelectItem[]): ast.Se
     const alias = renames.get(key)
     return [alias ? { ...item, alias } : (replaced.get(key) ?? item)]
   })
-}
-
-function columnOf(path: string[], at: number): ast.SelectColumn {
-  const parts = path.map(name => identifier(name, at))
-  return { kind: 'SelectColumn', expression: { kind: 'Path', parts, at }, alias: null, at }
 }
 
 /** A name in backticks unless it is plain, as the printer and the parser have it. */

@@ -199,6 +199,7 @@ function usingJoin(context: Context, node: ast.Join, both: Source, left: Source,
     const columns = [left, right].map(side => columnOf(context, name, side))
     const type = unify(context, name, 'USING', columns)
     const column: Column = { name: name.name, type, from: { kind: 'columns', columns } }
+    context.found.merged.set(name, column)
     merged.delete(nameKey(name.name))
     own.push(column)
   }
@@ -221,5 +222,7 @@ function columnOf(context: Context, name: ast.Identifier, { variables, merged }:
   if (column) return column
   const open = variables.filter(({ open }) => open !== null)
   if (open.length === 0) context.fault(name, `Column ${name.name} in USING is not on both sides of the join`)
-  return unknownColumn(context, name, open.length === 1 ? open[0]! : null)
+  if (open.length === 0) return unknownColumn(context, name, null)
+  const columns = open.map(variable => unknownColumn(context, name, variable))
+  return { name: name.name, type: anything, from: { kind: 'columns', columns } }
 }

@@ -44,6 +44,8 @@ export interface Resolution {
   sources: ReadonlyMap<ast.From, Source>
   /** The items of the SELECT list that keys of GROUP BY and ORDER BY name by their numbers. */
   numbers: ReadonlyMap<ast.Literal, Column>
+  /** The columns that USING merges, each of one of either side. */
+  merged: ReadonlyMap<ast.Identifier, Column>
   /** For each name in FROM what it is. */
   tables: ReadonlyMap<ast.TableReference, 'common' | 'real' | 'array'>
   /** The signatures of calls, as `functions.ts` has them. */

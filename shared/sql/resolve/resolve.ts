@@ -21,6 +21,7 @@ export function resolve(sql: string, tree: Query, catalog: Catalog): Resolution 
     lists: new Map(),
     sources: new Map(),
     numbers: new Map(),
+    merged: new Map(),
     tables: new Map(),
     calls: new Map(),
     windows: new Map(),
