@@ -4,12 +4,15 @@
  */
 import { placeOf } from '../sql/error.ts'
 import { isAggregateName } from '../sql/functions.ts'
+import { Lineage } from '../sql/lineage.ts'
 import { nearestName } from '../sql/nearest.ts'
 import { statementLimits } from '../sql/limits.ts'
 import { parse } from '../sql/parser.ts'
-import type { AnyNode, Call, Expression, Path, Query, Select } from '../sql/tree.ts'
-import { children, descendants } from '../sql/walk.ts'
-import { isDay, isZone } from './calendar.ts'
+import { keysOf } from '../sql/resolve/grouping.ts'
+import { resolvedAlone } from '../sql/tables.ts'
+import type { AnyNode, Call, Path, Query } from '../sql/tree.ts'
+import { calledName, children, descendants } from '../sql/walk.ts'
+import { isZone } from './calendar.ts'
 import { EngineError } from './engine.ts'
 
 interface Suspicion {
@@ -89,38 +92,35 @@ function kind(name: AnyNode['kind']) {
 }
 
 function callsOf(names: RegExp) {
-  return (query: Query) => callsIn(query).filter(call => call.name.length === 1 && names.test(nameOf(call)))
+  return (query: Query) =>
+    callsIn(query).filter(call => call.name.length === 1 && names.test(calledName(call)))
 }
 
 function callsIn(node: AnyNode): Call[] {
   return [...descendants(node)].filter(inner => inner.kind === 'Call')
 }
 
-function nameOf({ name }: Call): string {
-  return name.map(part => part.name.toUpperCase()).join('.')
-}
-
 function isPlainAggregate(call: Call): boolean {
-  return isAggregateName(nameOf(call)) && !call.over
+  return isAggregateName(calledName(call)) && !call.over
 }
 
 function divisions(query: Query): AnyNode[] {
   return [...descendants(query)].filter(
     node =>
       (node.kind === 'Binary' && node.operator === '/') ||
-      (node.kind === 'Call' && /^(DIV|MOD|GENERATE_\w*ARRAY)$/.test(nameOf(node))),
+      (node.kind === 'Call' && /^(DIV|MOD|GENERATE_\w*ARRAY)$/.test(calledName(node))),
   )
 }
 
 function divisionInstead(node: AnyNode): string {
   if (node.kind !== 'Call') return 'SAFE_DIVIDE(a, b) gives NULL'
-  const name = nameOf(node)
+  const name = calledName(node)
   return name.startsWith('GENERATE_') ? 'its step is not 0' : `SAFE.${name}(a, b) gives NULL`
 }
 
 /** As a message names a part of the query. */
 function shown(node: AnyNode): string {
-  if (node.kind === 'Call') return nameOf(node)
+  if (node.kind === 'Call') return calledName(node)
   return 'operator' in node && typeof node.operator === 'string' ? node.operator : node.kind.toUpperCase()
 }
 
@@ -134,7 +134,7 @@ function outOfRange(query: Query): AnyNode[] {
       (node.kind === 'Binary' && /^([-+*/]|<<)$/.test(node.operator)) ||
       (node.kind === 'Unary' && node.operator === '-' && node.operand.kind !== 'Literal') ||
       (node.kind === 'IntervalLiteral' && node.value.kind !== 'Literal') ||
-      (node.kind === 'Call' && limitedFunctions.test(nameOf(node))),
+      (node.kind === 'Call' && limitedFunctions.test(calledName(node))),
   )
   return [...nodes, ...conversions(query).filter(({ kind }) => kind === 'Cast')]
 }
@@ -159,7 +159,7 @@ function conversionsOfJson(query: Query): AnyNode[] {
 
 function castInstead(node: AnyNode): string {
   if (node.kind !== 'Call') return 'SAFE_CAST gives NULL'
-  const name = nameOf(node)
+  const name = calledName(node)
   return name === 'ASCII'
     ? 'ASCII takes a text that begins with an ASCII character: write UNICODE(x)'
     : `${name} takes a JSON value of that type alone: write LAX_${name}(x)`
@@ -169,7 +169,7 @@ function castInstead(node: AnyNode): string {
 function unknownZones(query: Query): AnyNode[] {
   const nodes = [...descendants(query)].flatMap(node => {
     if (node.kind === 'Extract') return node.zone ?? []
-    return node.kind === 'Call' && /DATE|TIME|^STRING$/.test(nameOf(node))
+    return node.kind === 'Call' && /DATE|TIME|^STRING$/.test(calledName(node))
       ? (node.arguments.at(-1) ?? [])
       : []
   })
@@ -200,52 +200,19 @@ function indexes(query: Query): AnyNode[] {
   return [...descendants(query)].filter(node => node.kind === 'Subscript' && !node.mode?.startsWith('SAFE'))
 }
 
-/**
- * Casts and functions that read a text, of anything but parameters, whose values are checked before, and texts that are no date where
- * one is compared.
- */
+/** Casts and functions that read a text, of anything but literals and parameters, whose values are checked before. */
 function conversions(query: Query): AnyNode[] {
-  const nodes = [...descendants(query)]
-  const casts = nodes.filter(node => {
-    const [read] = node.kind === 'Cast' && !node.safe ? [node.operand] : argumentsRead(node)
-    return read !== undefined && read.kind !== 'ParameterReference'
+  return [...descendants(query)].filter(node => {
+    if (node.kind === 'Cast') return !node.safe && node.operand.kind !== 'ParameterReference'
+    const read = node.kind === 'Call' && reading.test(calledName(node)) ? node.arguments : []
+    return read.some(({ kind }) => kind !== 'Literal' && kind !== 'ParameterReference')
   })
-  const texts = nodes.flatMap(node => {
-    if (node.kind === 'TypedLiteral') return isDate(node.value.value) ? [] : [node]
-    const operands = comparedBy(node)
-    return operands.filter(
-      text => text.kind === 'Literal' && text.literal === 'STRING' && !isDate(text.value),
-    )
-  })
-  return [...casts, ...texts]
 }
+
+const reading = /^(DATE|DATETIME|TIME|TIMESTAMP|FROM_BASE(32|64))$/
 
 function conversionInstead(node: AnyNode): string {
-  if (node.kind === 'Call') return `SAFE.${nameOf(node)} gives NULL`
-  return node.kind === 'Cast' ? 'SAFE_CAST gives NULL' : "a time is written '2026-01-31 12:00:00'"
-}
-
-const conversionCalls = ['DATE', 'DATETIME', 'TIME', 'TIMESTAMP']
-
-/** Of a function that reads a text which the query does not hold. */
-function argumentsRead(node: AnyNode): AnyNode[] {
-  if (node.kind !== 'Call' || !/^(DATE|DATETIME|TIME|TIMESTAMP|FROM_BASE(32|64))$/.test(nameOf(node)))
-    return []
-  return node.arguments.filter(({ kind }) => kind !== 'Literal')
-}
-
-function comparedBy(node: AnyNode): AnyNode[] {
-  if (node.kind === 'Binary')
-    return /^(=|!=|<>|<|>|<=|>=)$/.test(node.operator) ? [node.left, node.right] : []
-  if (node.kind === 'Between') return [node.low, node.high]
-  if (node.kind === 'Call') return conversionCalls.includes(nameOf(node)) ? node.arguments : []
-  return node.kind === 'In' && node.among.kind === 'InList' ? node.among.items : []
-}
-
-function isDate(text: string): boolean {
-  const day = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)/.exec(text)
-  if (!day) return /^\s*\d{1,2}:\d{1,2}/.test(text)
-  return isDay(...(day.slice(1).map(Number) as [number, number, number]))
+  return node.kind === 'Call' ? `SAFE.${calledName(node)} gives NULL` : 'SAFE_CAST gives NULL'
 }
 
 /** The calls that match, but for those of subqueries. */
@@ -268,65 +235,29 @@ function ungroupedInstead(node: AnyNode): string {
 
 /** Columns beside aggregates that are no key of GROUP BY. */
 function ungrouped(query: Query): AnyNode[] {
+  const resolution = resolvedAlone(query)
+  const lineage = new Lineage(resolution)
   const nodes = [...descendants(query)]
   const sorted = new Map(nodes.flatMap(node => (node.kind === 'Query' ? [[node.body, node.orderBy]] : [])))
-  const found: AnyNode[] = []
-  for (const node of nodes) {
-    if (node.kind !== 'Select') continue
-    const parts = [...node.items, ...(sorted.get(node) ?? [])]
-    const aggregates = parts.some(part => outside(part, isPlainAggregate).length > 0)
-    const groups = node.groupBy !== null || node.having !== null || aggregates
-    if (!groups || node.groupBy?.grouping === 'ALL') continue
-    const keys = keysOf(node)
-    for (const part of [...parts, node.having, node.qualify]) found.push(...loose(part, keys))
-  }
-  return found
-}
-
-/** The keys of GROUP BY; one by number or alias is the item of the select list. */
-function keysOf({ groupBy, items }: Select): Expression[] {
-  const keys = (groupBy?.items ?? []).flatMap(key => (key.kind === 'Tuple' ? [key, ...key.items] : [key]))
-  const named = keys.flatMap(key => {
-    const item = items.find(
-      (item, at) =>
-        item.kind === 'SelectColumn' &&
-        (key.kind === 'Literal'
-          ? Number(key.text) === at + 1
-          : key.kind === 'Path' &&
-            key.parts.length === 1 &&
-            item.alias !== null &&
-            same(item.alias.name, key.parts[0]!.name)),
-    )
-    return item?.kind === 'SelectColumn' ? [item.expression] : []
+  return nodes.flatMap(node => {
+    if (node.kind !== 'Select' || node.groupBy?.grouping === 'ALL') return []
+    const shown = [...node.items, ...(sorted.get(node) ?? [])]
+    const isGrouped =
+      node.groupBy ?? node.having ?? shown.find(part => outside(part, isPlainAggregate).length > 0)
+    if (!isGrouped) return []
+    const keys = keysOf(node).flatMap(key => (key.kind === 'Tuple' ? [key, ...key.items] : [key]))
+    const texts = new Set(keys.map(textOf))
+    const isItem = (path: Path) => resolution.paths.get(path)?.column?.from.kind === 'item'
+    const loose = (part: AnyNode): AnyNode[] => {
+      if (part.kind === 'Query' || (part.kind === 'Call' && isPlainAggregate(part))) return []
+      if (texts.has(textOf(part))) return []
+      if (part.kind !== 'Path') return children(part).flatMap(loose)
+      return isItem(part) || keys.some(key => lineage.isWithin(part, key)) ? [] : [part]
+    }
+    return [...shown, node.having, node.qualify].flatMap(part => (part ? loose(part) : []))
   })
-  const aliases = items.flatMap(item =>
-    item.kind === 'SelectColumn' && item.alias
-      ? [{ kind: 'Path' as const, parts: [item.alias], at: item.at }]
-      : [],
-  )
-  return [...keys, ...named, ...aliases]
-}
-
-function loose(node: AnyNode | null, keys: Expression[]): AnyNode[] {
-  if (!node || node.kind === 'Query' || (node.kind === 'Call' && isPlainAggregate(node))) return []
-  if (keys.some(key => textOf(key) === textOf(node))) return []
-  if (node.kind === 'Path') return keys.some(key => key.kind === 'Path' && covers(key, node)) ? [] : [node]
-  return children(node).flatMap(child => loose(child, keys))
-}
-
-/** Whether a path may be that of a key, or of a field of it. */
-function covers(key: Path, path: Path): boolean {
-  const [own, other] = [key, path].map(({ parts }) => parts.map(part => part.name.toLowerCase())) as [
-    string[],
-    string[],
-  ]
-  return own.every((name, at) => other[at] === name) || own.at(-1) === other.at(-1)
 }
 
 function textOf(node: AnyNode): string {
   return JSON.stringify(node, (key, value: unknown) => (key === 'at' ? undefined : value)).toLowerCase()
-}
-
-function same(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase()
 }

@@ -5,12 +5,13 @@
  * limitations"), and two more, because DuckDB keeps a part for each log file: each column is a group's or a sum's that adds
  * up, and there is one SELECT, without WITH and DISTINCT, which BigQuery would take.
  */
+import { nameOfColumn } from '../sql/columns.ts'
 import { placeOf, SqlError } from '../sql/error.ts'
 import { isAggregateName } from '../sql/functions.ts'
 import { parse } from '../sql/parser.ts'
 import { nameKey } from '../sql/relations.ts'
 import type { AnyNode, Call, Expression, From, Query, Select, SelectItem } from '../sql/tree.ts'
-import { children } from '../sql/walk.ts'
+import { calledName, descendants } from '../sql/walk.ts'
 
 interface RollupShape {
   /** Logical name of the log table that it is made of. */
@@ -71,15 +72,13 @@ export function rollupShape(sql: string): RollupShape {
 
 type Refuse = (node: { at: number }, detail: string) => SqlError
 
-function refuseEverywhere(node: AnyNode, refuse: Refuse): void {
-  const what = refusedKinds[node.kind]
-  if (what) throw refuse(node, `a roll-up cannot hold ${what}`)
-  if (node.kind === 'Call') {
-    const name = nameOf(node)
+function refuseEverywhere(query: Query, refuse: Refuse): void {
+  for (const node of descendants(query)) {
+    const what = refusedKinds[node.kind] ?? (node.kind === 'Call' && node.over ? 'a window' : null)
+    if (what) throw refuse(node, `a roll-up cannot hold ${what}`)
+    const name = node.kind === 'Call' ? calledName(node) : ''
     if (changing.has(name)) throw refuse(node, `a roll-up cannot hold ${name}, which changes from run to run`)
-    if (node.over) throw refuse(node, 'a roll-up cannot hold a window')
   }
-  for (const child of children(node)) refuseEverywhere(child, refuse)
 }
 
 function onlySelect(query: Query, refuse: Refuse): Select {
@@ -94,33 +93,26 @@ function onlySelect(query: Query, refuse: Refuse): Select {
   return body
 }
 
-/** A name without an alias is that of the path. */
 function columnOf(item: SelectItem, refuse: Refuse): RollupColumn {
   if (item.kind !== 'SelectColumn') throw refuse(item, 'a roll-up names its columns one by one')
-  const { alias, expression } = item
-  const name = alias ?? (expression.kind === 'Path' ? expression.parts.at(-1)! : null)
-  if (!name) throw refuse(item, 'a column of a roll-up needs a name: AS ...')
-  const adds = additionOf(expression)
+  const { expression } = item
+  const name = nameOfColumn(item)
+  if (name === null) throw refuse(item, 'a column of a roll-up needs a name: AS ...')
+  const adds = expression.kind === 'Call' ? (additions[calledName(expression)] ?? null) : null
   if (adds === null) refuseAggregates(expression, refuse)
   else if ((expression as Call).distinct)
     throw refuse(expression, 'an aggregate of a roll-up cannot be DISTINCT: it does not add up')
-  return { name: name.name, adds }
-}
-
-function additionOf(expression: Expression): string | null {
-  return expression.kind === 'Call' ? (additions[nameOf(expression)] ?? null) : null
+  return { name, adds }
 }
 
 /** Refuses aggregates inside of other expressions, and those that do not add up. */
-function refuseAggregates(node: AnyNode, refuse: Refuse): void {
-  if (node.kind === 'Call' && isAggregateName(nameOf(node)) && !additions[nameOf(node)])
-    throw refuse(
-      node,
-      `${nameOf(node)} does not add up; a roll-up takes ${Object.keys(additions).join(', ')}`,
-    )
-  if (node.kind === 'Call' && additions[nameOf(node)])
-    throw refuse(node, `a roll-up cannot compute with ${nameOf(node)}: select it alone`)
-  for (const child of children(node)) refuseAggregates(child, refuse)
+function refuseAggregates(root: Expression, refuse: Refuse): void {
+  for (const node of descendants(root)) {
+    const name = node.kind === 'Call' ? calledName(node) : ''
+    if (additions[name]) throw refuse(node, `a roll-up cannot compute with ${name}: select it alone`)
+    if (isAggregateName(name))
+      throw refuse(node, `${name} does not add up; a roll-up takes ${Object.keys(additions).join(', ')}`)
+  }
 }
 
 /**
@@ -159,8 +151,4 @@ function tableIn({ from, items }: Select, refuse: Refuse): string {
     return table
   }
   return left(from)
-}
-
-function nameOf({ name }: Call): string {
-  return name.map(part => part.name.toUpperCase()).join('.')
 }

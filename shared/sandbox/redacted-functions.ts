@@ -1,6 +1,7 @@
 /** The functions and operators of redacted callers' SQL, by what `redacted-sql.ts` lets them do, and forms of expressions. */
 import { extractParts } from '../sql/grammar.ts'
 import type { AnyNode, Call, Expression } from '../sql/tree.ts'
+import { calledName } from '../sql/walk.ts'
 
 /** The functions that may take what is stored, by what they do with it. What any other makes is only compared with constants. */
 const uses = {
@@ -141,9 +142,6 @@ export function isPart(name: string, argument: Expression, at: number): boolean 
 }
 
 /** In capitals, and without SAFE. */
-export function nameOf({ name }: Call): string {
-  return name
-    .map(part => part.name.toUpperCase())
-    .join('.')
-    .replace(/^SAFE\./, '')
+export function nameOf(call: Call): string {
+  return calledName(call).replace(/^SAFE\./, '')
 }

@@ -39,8 +39,15 @@ export class Lineage {
 
   /** Whether both are of one place. */
   isSame(one: Expression, other: Expression): boolean {
-    const [mine, theirs] = [this.sourcesOf(one), this.sourcesOf(other)]
-    return mine.length === theirs.length && unique([...mine, ...theirs]).length === mine.length
+    return this.isWithin(one, other) && this.isWithin(other, one)
+  }
+
+  /** Whether a value is another one, or a field of it. */
+  isWithin(value: Expression, other: Expression): boolean {
+    const [inner, outer] = [this.sourcesOf(value), this.sourcesOf(other)]
+    const isBelow = (source: Source, { of, path }: Source) =>
+      source.of === of && path.every((name, at) => source.path[at] === name)
+    return inner.every(source => outer.some(each => isBelow(source, each)))
   }
 
   private sourcesOfColumn(column: Column): readonly Source[] {

@@ -1,4 +1,4 @@
-import type { AnyNode, Expression, Query } from './tree.ts'
+import type { AnyNode, Call, Expression, Query } from './tree.ts'
 
 const kinds: ReadonlySet<string> = new Set(
   `ArrayLiteral ArraySubquery Between Binary Call Case CaseBranch Cast CommonTable DerivedTable Exists Extract
@@ -78,4 +78,9 @@ export function conjuncts(condition: Expression | null): Expression[] {
     return [...conjuncts(condition.left), ...conjuncts(condition.right)]
   }
   return condition ? [condition] : []
+}
+
+/** The name of a called function in capitals: `SUBSTR`, `SAFE.SUBSTR`, `NET.HOST`. */
+export function calledName({ name }: Call): string {
+  return name.map(part => part.name.toUpperCase()).join('.')
 }
