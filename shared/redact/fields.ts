@@ -42,8 +42,7 @@ export const field: PersonalClass = {
   part(hit, steps) {
     const [, before, named, inBrackets, after, sign, gap] = hit
     const { input, index } = hit
-    const inside = inBrackets === '' ? [] : inBrackets!.split(/\W+/)
-    const kind = [named!, ...inside].map(kindOf).find(isPersonal) ?? kindWithBefore(input, named!, index)
+    const kind = kindNamed(named!, inBrackets!) ?? kindWithBefore(input, named!, index)
     if (kind === undefined || isNoName(input, named!, index, after)) return null
     const at = endOf(hit)
     if (sign === ':' && isAt(qualified, input, at)) return null
@@ -69,6 +68,13 @@ export const field: PersonalClass = {
     const isFirst = value && gap?.endsWith('- ') && isAt(elements, input, value[1])
     return isFirst ? [at, elements.lastIndex] : value
   },
+}
+
+/** Of `user[token]`, too. */
+function kindNamed(name: string, inBrackets: string): NameKind | undefined {
+  const kind = kindOf(name)
+  if (isPersonal(kind)) return kind
+  return inBrackets === '' ? undefined : inBrackets.split(/\W+/).map(kindOf).find(isPersonal)
 }
 
 /** Of `\token` in a path of Windows, and of words that only those before them make a name: `AWS Secret Access Key`, `fs.s3a.secret.key`. */

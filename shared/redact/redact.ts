@@ -66,7 +66,8 @@ export function redactText(text: string): string {
   const steps = new Steps(text)
   const redacted = takeOutAll(text, marks, steps)
   if (steps.left < 0) return replacement
-  return redacted !== text && touched.test(redacted) ? redactAgain(redacted, steps) : redacted
+  if (redacted === text) return text
+  return touched.test(redacted) || bracketed.test(redacted) ? redactAgain(redacted, steps) : redacted
 }
 const policy = { redact: redactText, kindOf }
 
@@ -89,14 +90,16 @@ function redactAgain(text: string, steps: Steps): string {
   return redacted
 }
 
-const touched = /[^\s"'=]REDACTED|REDACTED["'][^\s,;:&|)\]}]|REDACTED[^\s"',;&]|^\s*[{[][^]*[}\]]\s*$/
+const touched = /REDACTED(?:(?<=[^\s"'=]REDACTED)|["'][^\s,;:&|)\]}]|[^\s"',;&])/
+/** It may be JSON now. */
+const bracketed = /^\s*[{[][^]*[}\]]\s*$/
 const mostRounds = 8
 
 /** Each class is looked for in the text as it is and in the text with its escapes decoded, and what either shows goes. */
 function takeOutAll(text: string, marks: number, steps: Steps): string {
   let redacted = text
   let view: ReturnType<typeof viewOf> | null | undefined = (marks & mark.escape) === 0 ? null : undefined
-  for (const personal of classes) {
+  for (const personal of view === null ? classesOf(marks) : classes) {
     const spans = isPossible(personal, marks) ? spansIn(personal, redacted, steps) : []
     // Most often all escapes are within such a span.
     if (view !== null && spans.length > 0 && !hasEscapes(replaceSpans(redacted, spans))) view = null
@@ -109,6 +112,16 @@ function takeOutAll(text: string, marks: number, steps: Steps): string {
   }
   return redacted
 }
+
+/** The classes whose data a text with these marks can hold. */
+function classesOf(marks: number): PersonalClass[] {
+  const known = classesByMarks.get(marks)
+  if (known) return known
+  const possible = classes.filter(personal => isPossible(personal, marks))
+  classesByMarks.set(marks, possible)
+  return possible
+}
+const classesByMarks = new Map<number, PersonalClass[]>()
 
 function viewOf(source: string) {
   const passes = decodings(source)

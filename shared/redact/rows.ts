@@ -30,8 +30,10 @@ export interface Place {
   mostCounted: number
   /** Whether its numbers are computed, and shown in part. */
   inPart: boolean
-  /** Redacted texts by the texts of the place: most have few. `null` once there are many. */
+  /** Redacted texts by the texts of the place: most have few. `null` once many come that do not repeat. */
   known: Map<string, string> | null
+  /** How many texts were known. */
+  repeated: number
   fields: Place[]
   /** Whether a name among `fields` is or was personal. */
   renames: boolean
@@ -69,6 +71,7 @@ export function placeOf(name: string, policy: Policy, above?: Place): Place {
     mostCounted: given && isPersonal(given) ? -1 : mostCounted(name, own, above),
     inPart: given === 'number',
     known: new Map(),
+    repeated: 0,
     fields: [],
     renames: false,
   }
@@ -90,15 +93,20 @@ export function redactString(place: Place, text: string, policy: Policy): string
   const { known } = place
   if (known === null) return redactedText(place, text, policy)
   const same = known.get(text)
-  if (same !== undefined) return same
+  if (same !== undefined) {
+    place.repeated++
+    return same
+  }
   const redacted = redactedText(place, text, policy)
-  if (known.size < few) known.set(text, redacted)
+  if (known.size < few + perRepeated * place.repeated) known.set(text, redacted)
   else place.known = null
   return redacted
 }
 
 /** The names of cities, hosts and agents in a log are about so many; ids and messages are known to differ soon. */
 const few = 32
+/** Users, their sessions and paths are many and recur: so many more are kept for each that did. */
+const perRepeated = 4
 
 function redactedText({ kind, personal }: Place, text: string, policy: Policy): string {
   if (personal) return text === '' ? text : replacement
