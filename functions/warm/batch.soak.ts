@@ -1,2 +1,2 @@
-/** The batch query on many more rows. */
+/** The same on many more rows. */
 import './batch.test.ts'

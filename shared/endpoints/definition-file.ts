@@ -33,7 +33,7 @@ interface DefinitionFile {
   cache: { seconds: number }
   newestFirst?: { start: string; end: string; steps: string[] }
   page?: { by: [string, string]; order: 'descending' }
-  warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
+  warm?: Warming
   rollup?: RollupDefinition | RollupDefinition[]
   answers?: AnswerDefinition[]
   upstream?: Record<string, Upstream>
@@ -56,7 +56,6 @@ interface RollupDefinition {
 
 interface AnswerDefinition {
   query: string
-  batch?: string
   when: object
 }
 
@@ -141,7 +140,7 @@ export function endpointFrom(
     cacheSeconds: file.cache.seconds,
     newestFirst: file.newestFirst ? newestFirstOf(file.newestFirst, properties) : null,
     page: file.page ? pagingOf(file.page, file) : null,
-    warm: file.warm ? warmingOf(file.warm, readQuery) : null,
+    warm: file.warm ?? null,
     rollups: rollupsOf(file.rollup ?? [], readQuery),
     answers: (file.answers ?? []).map((answer, at) => answerOf(answer, `/answers/${at}`, readQuery)),
     ...(upstream ? { upstream } : {}),
@@ -160,12 +159,11 @@ export function endpointFrom(
 
 /** @throws DefinitionError for fields that do not go together */
 function assertConsistent(file: DefinitionFile): void {
-  const { parameters, warm, answers = [], upstream, labels = {}, callerLabels = [] } = file
+  const { parameters, answers = [], upstream, labels = {}, callerLabels = [] } = file
   if (file.explore && file.sandbox === false)
     throw wrong('/explore', 'needs sandbox: true, as the page asks by SQL')
   assertDistinct(Object.keys(parameters.properties))
   assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
-  assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
   if (file.public) assertHarmless(file)
   const fixed = callerLabels.filter(name => Object.hasOwn(labels, name))
   if (fixed.length > 0) throw wrong('/callerLabels', `names ${fixed.join(', ')}, which labels fixes`)
@@ -258,13 +256,6 @@ function millisecondsOf(duration: string): number {
   return ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60_000
 }
 
-function warmingOf(
-  { seconds, maxSets, query, apart = {} }: NonNullable<DefinitionFile['warm']>,
-  readQuery: ReadQuery,
-): Warming {
-  return { seconds, maxSets, sql: query === undefined ? null : readQuery(query, '/warm/query'), apart }
-}
-
 function rollupsOf(rollup: NonNullable<DefinitionFile['rollup']>, readQuery: ReadQuery): Rollup[] {
   if (!Array.isArray(rollup)) return [rollupOf(rollup, '/rollup', readQuery)]
   const files = rollup.map(({ query }) => query)
@@ -278,13 +269,8 @@ function rollupOf({ query, ...layout }: RollupDefinition, pointer: string, readQ
   return { name: query.replace(/\.sql$/, ''), sql: readQuery(query, `${pointer}/query`), ...layout }
 }
 
-function answerOf(
-  { query, batch, when }: AnswerDefinition,
-  pointer: string,
-  readQuery: ReadQuery,
-): RollupAnswer {
-  const batchSql = batch === undefined ? null : readQuery(batch, `${pointer}/batch`)
-  return { sql: readQuery(query, `${pointer}/query`), batch: batchSql, when }
+function answerOf({ query, when }: AnswerDefinition, pointer: string, readQuery: ReadQuery): RollupAnswer {
+  return { sql: readQuery(query, `${pointer}/query`), when }
 }
 
 /** @throws DefinitionError for a `when` that this endpoint cannot have */
@@ -305,10 +291,10 @@ function assertFits({ when }: AnswerDefinition, pointer: string, { parameters }:
 /** @throws DefinitionError for what does not go with `upstream`, and for names that it cannot have */
 function assertPassedOn(
   upstream: Record<string, Upstream>,
-  { parameters, page, newestFirst, answers, warm }: DefinitionFile,
+  { parameters, page, newestFirst, answers }: DefinitionFile,
 ): void {
-  // A page or a reading is of another time than the rows beside it; a batch has rows of many parameter sets.
-  for (const [field, other] of Object.entries({ page, newestFirst, answers, 'warm/query': warm?.query }))
+  // A page or a reading is of another time than the rows beside it.
+  for (const [field, other] of Object.entries({ page, newestFirst, answers }))
     if (other) throw wrong(`/${field}`, 'does not go with upstream')
   for (const [name, { parameters: passed }] of Object.entries(upstream)) {
     const names = Object.values(passed).flatMap(value => passedOn(value) ?? [])

@@ -102,17 +102,11 @@ export interface Warming {
   seconds: number
   /** At most so many in one run. */
   maxSets: number
-  /** The batch query, which answers many parameter sets in one scan; `null` = each set runs the endpoint's own. */
-  sql: string | null
-  /** Parameter -> values whose sets the batch query gets in statements of their own. */
-  apart: Record<string, Scalar[]>
 }
 
 /** A query over the endpoint's roll-ups, which gives the rows of its own query for the parameters that fit `when`. */
 export interface RollupAnswer {
   sql: string
-  /** The batch query over the roll-ups; `null` = each set runs by itself. */
-  batch: string | null
   /** JSON Schema of the parameters, those that are NULL left out. */
   when: object
 }

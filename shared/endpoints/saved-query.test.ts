@@ -13,13 +13,12 @@ const endpoint = endpointFrom(
       properties: { span: { type: 'string' }, size: { type: 'integer' } },
     },
     cache: { seconds: 900 },
-    warm: { seconds: 300, query: 'a.warm.sql' },
+    warm: { seconds: 300 },
     rollup: { query: 'a.rollup.sql', partition: 'minute' },
     answers: [
       { query: 'small.sql', when: { required: ['size'], properties: { size: { maximum: 9 } } } },
       {
         query: 'long.sql',
-        batch: 'long.batch.sql',
         when: { required: ['span'], properties: { span: { pattern: '^long$' } } },
       },
     ],
@@ -29,19 +28,19 @@ const endpoint = endpointFrom(
 )
 
 function chosen(query: string, of = endpoint) {
-  const { sql, batch, rollups } = queryFor(of, readParameters(of, query, {}).bindings)
-  return [sql, batch, rollups.map(({ name }) => name)]
+  const { sql, rollups } = queryFor(of, readParameters(of, query, {}).bindings)
+  return [sql, rollups.map(({ name }) => name)]
 }
 
 describe('a call is answered by', () => {
   test.each([
-    ['span=long', ['long.sql', 'long.batch.sql', ['a.rollup']]],
-    ['size=9', ['small.sql', null, ['a.rollup']]],
-    ['size=9&span=long', ['small.sql', null, ['a.rollup']]],
-    ['size=10&span=long', ['long.sql', 'long.batch.sql', ['a.rollup']]],
-    ['size=10', ['own query', 'a.warm.sql', []]],
-    ['span=longer', ['own query', 'a.warm.sql', []]],
-    ['span=', ['own query', 'a.warm.sql', []]],
+    ['span=long', ['long.sql', ['a.rollup']]],
+    ['size=9', ['small.sql', ['a.rollup']]],
+    ['size=9&span=long', ['small.sql', ['a.rollup']]],
+    ['size=10&span=long', ['long.sql', ['a.rollup']]],
+    ['size=10', ['own query', []]],
+    ['span=longer', ['own query', []]],
+    ['span=', ['own query', []]],
   ])('the first query whose `when` fits, else the endpoint’s own: %s', (query, expected) => {
     expect(chosen(query)).toEqual(expected)
   })

@@ -8,15 +8,13 @@ import { type Endpoint, type RollupAnswer, upstreamBindings } from './definition
 
 export interface SavedQuery {
   sql: string
-  /** The batch query, which gives the same rows for many parameter sets; `null` = there is none. */
-  batch: string | null
   /** Those that it may read; none = it reads the log tables alone. */
   rollups: Rollup[]
 }
 
 /** The query that answers every call, whatever its parameters. */
-export function ownQuery({ sql, warm }: Endpoint): SavedQuery {
-  return { sql, batch: warm?.sql ?? null, rollups: [] }
+export function ownQuery({ sql }: Endpoint): SavedQuery {
+  return { sql, rollups: [] }
 }
 
 /** The first of `answers` whose `when` fits the parameters, else the endpoint's own query. */
@@ -27,7 +25,7 @@ export function queryFor(endpoint: Endpoint, bindings: Binding[]): SavedQuery {
 
 /** The queries over the roll-ups, in the order of `answers`. */
 export function rollupQueries({ answers, rollups }: Endpoint): SavedQuery[] {
-  return answers.map(({ sql, batch }) => ({ sql, batch, rollups }))
+  return answers.map(({ sql }) => ({ sql, rollups }))
 }
 
 /** Whether it is a query of `answers`, and not the endpoint's own. */
@@ -36,10 +34,7 @@ export function readsRollups({ rollups }: SavedQuery): boolean {
 }
 
 /** A saved query with its bindings. */
-export function statementOf(
-  { sql, rollups }: Pick<SavedQuery, 'sql' | 'rollups'>,
-  bindings: Binding[],
-): Statement {
+export function statementOf({ sql, rollups }: SavedQuery, bindings: Binding[]): Statement {
   return { sql, bindings, rollups }
 }
 

@@ -63,9 +63,9 @@ export function heightOf(root: AnyNode): number {
 }
 
 /** Every `@name`, with the offset where it first stands. */
-export function parameterNames(query: Query): Map<string, number> {
+export function parameterNames(root: AnyNode): Map<string, number> {
   const names = new Map<string, number>()
-  for (const node of descendants(query)) {
+  for (const node of descendants(root)) {
     if (node.kind === 'ParameterReference' && !names.has(node.name)) names.set(node.name, node.at)
   }
   return names

@@ -1,9 +1,19 @@
-/** The batch query: many parameter sets go to one statement, whose rows are split by set. */
-import { type Endpoint, parameterColumns, type Warming } from '../endpoints/definition.ts'
+/** A saved query for many parameter sets: one statement (`shared/sql/batch/` makes it), whose rows are split by set. */
+import { type Endpoint, parameterColumns } from '../endpoints/definition.ts'
 import { type SavedQuery, statementOf } from '../endpoints/saved-query.ts'
-import { type Binding, EngineError, type Result, type Statement, type Value } from '../engines/engine.ts'
-import { toMicros } from '../endpoints/timestamps.ts'
+import {
+  type Binding,
+  EngineError,
+  type QueryEngine,
+  type Result,
+  type Statement,
+} from '../engines/engine.ts'
 import { ResultRows } from '../engines/rows.ts'
+import { batchOf } from '../sql/batch/batch.ts'
+import { fieldOf, setColumn, setsParameter, typeOfSet } from '../sql/batch/sets.ts'
+import { parse } from '../sql/parser.ts'
+import { tablesOf } from '../sql/relations.ts'
+import type { Columns } from '../sql/resolve/resolution.ts'
 
 /** One binding for each parameter of the endpoint, sorted by name. */
 export type ParameterSet = Binding[]
@@ -13,60 +23,91 @@ export function sentOf(set: ParameterSet): string[] {
   return set.flatMap(({ name, value }) => (value === null ? [] : name))
 }
 
-/** The sets of each statement: those with a value of `warm.apart`, and the others. */
-export function groupsOf<T>(
-  { apart }: Pick<Warming, 'apart'>,
-  sets: T[],
-  bindingsOf: (set: T) => ParameterSet,
-): T[][] {
-  const isApart = (set: T) =>
-    bindingsOf(set).some(({ name, value }) => (apart[name] as Value[] | undefined)?.includes(value))
-  return [sets.filter(isApart), sets.filter(set => !isApart(set))].filter(group => group.length > 0)
-}
+/** Makes the statement for many sets; of none for a dry run. */
+export type Batch = (sets: ParameterSet[]) => Statement
 
 /**
- * The batch query with `@sets`, an array of structs with a field for each parameter.
- * @param sets `null` for a dry run, which needs the type of `@sets` only
+ * The batch of a saved query.
+ * @throws SqlError, at the place, for a query of a shape that no batch can have
  */
-export function batchStatement(
-  endpoint: Endpoint,
-  { batch, rollups }: Pick<SavedQuery, 'batch' | 'rollups'>,
-  sets: ParameterSet[] | null,
-): Statement {
-  const element = { kind: 'STRUCT', fields: parameterColumns(endpoint) } as const
-  const value = sets && sets.map(set => Object.fromEntries(set.map(({ name, value }) => [name, value])))
-  return statementOf({ sql: batch!, rollups }, [{ name: 'sets', type: { kind: 'ARRAY', element }, value }])
+export async function batchFor(engine: QueryEngine, endpoint: Endpoint, query: SavedQuery): Promise<Batch> {
+  const catalog = await catalogOf(engine, query)
+  const parameters = parameterColumns(endpoint)
+  const type = { kind: 'ARRAY', element: typeOfSet(parameters) } as const
+  const batch: Batch = sets => {
+    const representatives = (names: string[], ends: boolean) => representativesOf(sets, names, ends)
+    const sql = batchOf(query.sql, catalog, { parameters, representatives })
+    const value = sets.map((set, at) => ({
+      [setColumn]: at,
+      ...Object.fromEntries(set.map(({ name, value }) => [fieldOf(name), value])),
+    }))
+    return statementOf({ ...query, sql }, [{ name: setsParameter, type, value }])
+  }
+  batch([])
+  return batch
+}
+
+/** The columns of the tables that a query reads, as the engine has them. */
+async function catalogOf(engine: QueryEngine, { sql, rollups }: SavedQuery) {
+  const tables = new Set(tablesOf(parse(sql)).map(({ path }) => path.map(({ name }) => name).join('.')))
+  const columnsOf = async (table: string): Promise<Columns> => {
+    const statement = statementOf({ sql: `SELECT * FROM \`${table}\``, rollups }, [])
+    return engine.describe(statement).then(
+      ({ columns }) => columns,
+      // Such as a table that BigQuery shows to none who name no partition.
+      () => ({ unknown: `the columns of ${table} are not known` }),
+    )
+  }
+  const columns = new Map<string, Columns>()
+  for (const table of tables) columns.set(table, await columnsOf(table))
+  return { columnsOf: (table: string) => columns.get(table), tables }
+}
+
+/** More values than these are no bound on rows: each would be asked of each row. */
+const mostRepresentatives = 16
+/** Types whose bound values are in the order of their texts or numbers. */
+const ordered = new Set<string>(['INT64', 'FLOAT64', 'TIMESTAMP'])
+
+/** Places of sets that have all values of these parameters, or the least and the greatest of one; `null` where there are too many. */
+function representativesOf(sets: ParameterSet[], names: string[], ends: boolean): number[] | null {
+  const wanted = new Set(names)
+  const places = new Map<string, number>()
+  for (const [at, set] of sets.entries()) {
+    const key = JSON.stringify(
+      set.flatMap(({ name, value }) => (wanted.has(name.toLowerCase()) ? [value] : [])),
+    )
+    if (!places.has(key)) places.set(key, at)
+  }
+  const all = [...places.values()]
+  if (all.length <= mostRepresentatives) return all
+  const of = sets[0]!.findIndex(({ name }) => wanted.has(name.toLowerCase()))
+  const { type } = sets[0]![of]!
+  if (!ends || names.length > 1 || !ordered.has(type.kind)) return null
+  const value = (at: number) => sets[at]![of]!.value as number | string
+  const known = all.filter(at => typeof value(at) === (type.kind === 'TIMESTAMP' ? 'string' : 'number'))
+  if (known.length < all.filter(at => sets[at]![of]!.value !== null).length) return null
+  const sorted = known.toSorted((a, b) => (value(a) < value(b) ? -1 : 1))
+  return [sorted[0]!, sorted.at(-1)!]
 }
 
 /** Of a run for all sets, whose rows are in memory twice while they are split. What is past a set's own limit is cut then. */
 export const batchLimits = { maxRows: 1_000_000, maxResultBytes: 50_000_000 }
 
 /**
- * The rows of a batch for each set, as the endpoint's own query would give them: the same columns, cut at the same
+ * The rows of a batch for each of `count` sets, as the endpoint's own query would give them: the same columns, cut at the same
  * number of rows, within the same limit of bytes. A set without rows gets an empty result.
- * @throws EngineError `result_too_large` for too many rows together, and for a set that is too large by itself;
- *   `misconfigured` for a batch query with a row of no set
+ * @throws EngineError `result_too_large` for too many rows together, and for a set that is too large by itself
  */
-export function splitRows(endpoint: Endpoint, sets: ParameterSet[], result: Result): Result[] {
+export function splitRows(
+  { maxRows, maxResultBytes }: Pick<Endpoint, 'maxRows' | 'maxResultBytes'>,
+  count: number,
+  result: Result,
+): Result[] {
   if (result.truncated)
-    throw new EngineError('result_too_large', 'The batch query has more rows than are read together')
-  const names = parameterColumns(endpoint).map(({ name }) => name)
-  const columns = result.columns.filter(({ name }) => !names.includes(name))
-  const { maxRows, maxResultBytes } = endpoint
+    throw new EngineError('result_too_large', 'The batch has more rows than are read together')
+  const columns = result.columns.slice(0, -1)
   const limits = { maxRows, ...(maxResultBytes === null ? {} : { maxResultBytes }) }
-  const rows = new Map(sets.map(set => [keyOfSet(set), new ResultRows(limits)]))
-  for (const row of result.rows) {
-    const own = rows.get(JSON.stringify(names.map(name => row[name] ?? null)))
-    if (!own) throw new EngineError('misconfigured', 'The batch query has a row that belongs to no set')
-    own.add(Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null])))
-  }
-  return sets.map(set => ({ columns, ...rows.get(keyOfSet(set))!.result }))
-}
-
-function keyOfSet(set: ParameterSet): string {
-  // A time is bound as canonical ISO text, and comes back from the engine as a number.
-  const values = set.map(({ type, value }) =>
-    type.kind === 'TIMESTAMP' && typeof value === 'string' ? Number(toMicros(value)) : value,
-  )
-  return JSON.stringify(values)
+  const sets = Array.from({ length: count }, () => new ResultRows(limits))
+  for (const { [setColumn]: set, ...row } of result.rows) sets[set as number]!.add(row)
+  return sets.map(({ result: rows }) => ({ columns, ...rows }))
 }

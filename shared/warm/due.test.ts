@@ -83,7 +83,7 @@ describeStores('warming', adapter => {
       // A page of heads is 1,000. The emulator takes milliseconds for each; `stores.query.test.ts` pages on it.
       const count = adapter.name === 'SQLite' ? 1_100 : rounds(30, 1_100)
       const warm = { seconds: 300, maxSets: 10_000 }
-      const endpoint = endpointWith({ warm: { ...warm, query: 'a.warm.sql', apart: { span: ['long'] } } })
+      const endpoint = endpointWith({ batch: true, warm })
       await useMany(scene.store, endpoint, names(count))
       let calls = 0
       scene.faults.before = () => void calls++

@@ -1,4 +1,4 @@
-/** Refreshes due answers: many sets by a batch query, in one scan or from the roll-up, or each by its own statement. */
+/** Refreshes due answers: many sets by one statement, in one scan or from the roll-up, or each by its own statement. */
 import pMap from 'p-map'
 import { finish } from '../answers/answer.ts'
 import { blame } from '../answers/blame.ts'
@@ -6,7 +6,7 @@ import { estimateOver, lacksRollup, runQuery } from '../answers/engine-errors.ts
 import { redactError } from '../answers/get-answer.ts'
 import { claim, type Claim, claimTogether } from '../cache/refresh-claim.ts'
 import { asApiError } from '../cache/failures.ts'
-import type { Endpoint, Warming } from '../endpoints/definition.ts'
+import type { Endpoint } from '../endpoints/definition.ts'
 import { ownQuery, queryFor, readsRollups, type SavedQuery, statementOf } from '../endpoints/saved-query.ts'
 import {
   EngineError,
@@ -16,8 +16,9 @@ import {
   type Statement,
 } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
+import { SqlError } from '../sql/error.ts'
 import type { Store } from '../stores/store.ts'
-import { batchLimits, batchStatement, groupsOf, sentOf, splitRows } from './batch.ts'
+import { type Batch, batchFor, batchLimits, sentOf, splitRows } from './batch.ts'
 import { type Budget, OutOfBudget } from './budget.ts'
 import { dueAfterMs, type DueSet } from './due.ts'
 import type { Tally } from './report.ts'
@@ -43,7 +44,7 @@ interface HeldSet extends DueSet {
 const runs = { concurrency: 4 }
 /** Answers of a batch that are stored at a time. */
 const storeCalls = { concurrency: 32 }
-/** Sets of one batch query, whose rows are all in memory together. From a roll-up each set costs little but its rows. */
+/** Sets of one statement, whose rows are all in memory together. From a roll-up each set costs little but its rows. */
 const setsInBatch = { ofOwn: 500, ofRollup: 2_000 }
 /** One scan for many sets takes longer than one for a single set, though not by much. */
 const batchPatience = 3
@@ -78,23 +79,31 @@ function byQuery(endpoint: Endpoint, sets: DueSet[]): { query: SavedQuery; due: 
 }
 
 /** @returns the sets that are left because the query's roll-up cannot be read */
-async function refreshBy(
-  work: Work,
-  query: SavedQuery,
-  sets: DueSet[],
-  batches = batchesOf(work.endpoint.warm!, query, sets),
-): Promise<DueSet[]> {
-  for (const [i, batch] of batches.entries()) {
-    const left = await refreshTogether(work, query, batch)
-    if (left.length > 0) return [...left, ...batches.slice(i + 1).flat()]
-  }
-  return []
+async function refreshBy(work: Work, query: SavedQuery, sets: DueSet[]): Promise<DueSet[]> {
+  const batch = sets.length > 1 ? await batchOrNone(work, query) : null
+  if (!batch) return refreshEach(work, query, sets)
+  const most = readsRollups(query) ? setsInBatch.ofRollup : setsInBatch.ofOwn
+  return refreshInParts(work, { ...query, batch }, slices(sets, most))
 }
 
-function batchesOf(warming: Warming, query: SavedQuery, sets: DueSet[]): DueSet[][] {
-  if (query.batch === null) return [sets]
-  const most = readsRollups(query) ? setsInBatch.ofRollup : setsInBatch.ofOwn
-  return groupsOf(warming, sets, ({ set }) => set).flatMap(group => slices(group, most))
+/** `null` for a query of a shape that no batch can have, of which `lqe apply` has told. */
+function batchOrNone({ engine, endpoint }: Work, query: SavedQuery): Promise<Batch | null> {
+  return batchFor(engine, endpoint, query).catch((error: unknown) => {
+    if (error instanceof SqlError) return null
+    throw error
+  })
+}
+
+interface BatchQuery extends SavedQuery {
+  batch: Batch
+}
+
+async function refreshInParts(work: Work, query: BatchQuery, all: DueSet[][]): Promise<DueSet[]> {
+  for (const [i, sets] of all.entries()) {
+    const left = await refreshTogether(work, query, sets)
+    if (left.length > 0) return [...left, ...all.slice(i + 1).flat()]
+  }
+  return []
 }
 
 function slices<T>(all: T[], most: number): T[][] {
@@ -102,12 +111,12 @@ function slices<T>(all: T[], most: number): T[][] {
 }
 
 /**
- * By the batch query. Where that has too many rows, its parts are tried, and where it fails, each set alone: one bad set
+ * By one statement. Where that has too many rows, its parts are tried, and where it fails, each set alone: one bad set
  * spoils nothing.
  * @returns the sets that are left, as `refreshBy` does
  */
-async function refreshTogether(work: Work, query: SavedQuery, due: DueSet[]): Promise<DueSet[]> {
-  if (query.batch === null || due.length < 2 || work.budget.spent) return refreshEach(work, query, due)
+async function refreshTogether(work: Work, query: BatchQuery, due: DueSet[]): Promise<DueSet[]> {
+  if (due.length < 2 || work.budget.spent) return refreshEach(work, query, due)
   const held = due.map(one => holdTogether(work, one))
   try {
     const results = await runBatch(work, query, held)
@@ -121,7 +130,7 @@ async function refreshTogether(work: Work, query: SavedQuery, due: DueSet[]): Pr
     }
     work.tally.batchFailed(error)
     const most = isTooLarge(error) ? Math.ceil(due.length / parts) : 1
-    return most > 1 ? refreshBy(work, query, due, slices(due, most)) : refreshEach(work, query, due)
+    return most > 1 ? refreshInParts(work, query, slices(due, most)) : refreshEach(work, query, due)
   }
 }
 
@@ -186,7 +195,7 @@ async function refreshAlone(work: Work, query: SavedQuery, due: DueSet): Promise
   return []
 }
 
-async function runBatch(work: Work, query: SavedQuery, held: HeldSet[]): Promise<Result[]> {
+async function runBatch(work: Work, { batch }: BatchQuery, held: HeldSet[]): Promise<Result[]> {
   const { endpoint } = work
   const sets = held.map(({ set }) => set)
   const limits = {
@@ -194,8 +203,7 @@ async function runBatch(work: Work, query: SavedQuery, held: HeldSet[]): Promise
     ...batchLimits,
     timeoutSeconds: endpoint.timeoutSeconds * batchPatience,
   }
-  const result = await runCounted(work, limits, batchStatement(endpoint, query, sets))
-  return splitRows(endpoint, sets, result)
+  return splitRows(endpoint, sets.length, await runCounted(work, limits, batch(sets)))
 }
 
 async function runCounted(

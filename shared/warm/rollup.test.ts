@@ -8,12 +8,12 @@ import { endpointWith, keyFieldsFor, names, sceneOn, use, useMany } from './test
 import { rounds } from '../testing/rounds.ts'
 
 const endpoint = endpointWith({
-  warm: { seconds: 300, maxSets: 3, query: 'a.warm.sql' },
+  batch: true,
+  warm: { seconds: 300, maxSets: 3 },
   rollup: { query: 'a.rollup.sql', partition: 'minute' },
   answers: [
     {
       query: 'a.from.sql',
-      batch: 'a.from.batch.sql',
       when: { properties: { project: { pattern: '^p' } } },
     },
   ],

@@ -25,11 +25,7 @@ describeStores('warming', adapter => {
 
     test.each([
       ['one run for each set', endpointWith({ warm }), count],
-      [
-        'two runs where there is a batch query',
-        endpointWith({ warm: { ...warm, query: 'a.warm.sql', apart: { span: ['long'] } } }),
-        2,
-      ],
+      ['one run where there is a batch', endpointWith({ batch: true, warm }), 1],
     ])('4 at once cost %s', async (_, endpoint, runs) => {
       const store = (name: string, i: number) =>
         use(scene.store, endpoint, { keyFields: keyFieldsFor(endpoint, name, i % 2 ? long(name) : {}) })

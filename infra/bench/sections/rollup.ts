@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { ownQuery, queryFor, statementOf } from '../../../shared/endpoints/saved-query.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
-import { batchStatement, type ParameterSet } from '../../../shared/warm/batch.ts'
+import { batchFor, type ParameterSet } from '../../../shared/warm/batch.ts'
 import { projects } from '../../lqe/logs/sample.ts'
 import { functionOf } from '../../local/process.ts'
 import { millionLogs } from '../many-logs.ts'
@@ -38,9 +38,9 @@ async function chartOf(engine: QueryEngine, endpoint: Endpoint): Promise<Measure
 }
 
 async function setsOf(engine: QueryEngine, endpoint: Endpoint): Promise<Measurement> {
-  const inOne = (sets: ParameterSet[]) =>
-    cpuOfThis(() => engine.run(batchStatement(endpoint, queryFor(endpoint, sets[0]!), sets), limits))
   const [many, one] = [dailySets(endpoint, 1_000), dailySets(endpoint, 1)]
+  const batch = await batchFor(engine, endpoint, queryFor(endpoint, one[0]!))
+  const inOne = (sets: ParameterSet[]) => cpuOfThis(() => engine.run(batch(sets), limits))
   const turns = { ours: () => inOne(many), theirs: () => inOne(one) }
   return compared(targets.manyCharts, { ...(await alternately(rounds, turns, 1)), unit: 'ms CPU' })
 }

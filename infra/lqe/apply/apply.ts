@@ -8,6 +8,7 @@ import { accountHere } from '../account.ts'
 import type { WithServices } from '../command.ts'
 import { typedPath } from '../path.ts'
 import { check } from './check.ts'
+import { warmedOneByOne } from './warmed.ts'
 import { compareQueries } from './compare.ts'
 import { Passed, type Unless } from './passed.ts'
 import { carryOut, estimates, planFor, type Step } from './plan.ts'
@@ -27,9 +28,7 @@ interface Services {
 interface ApplyOptions {
   queries: string
   dryRun: boolean
-  /** Whether batch queries are run for sample sets and their rows compared, which costs scans. */
-  compare?: boolean
-  /** The same for queries over roll-ups. */
+  /** Whether queries over roll-ups are run for sample sets and their rows compared, which costs scans. */
   compareRollups?: boolean
   /** Schema files of the log tables, for the endpoints' tests, which run first; absent = they do not run. */
   tablesFolder?: string
@@ -47,24 +46,19 @@ interface ApplyOptions {
  */
 export async function apply(
   { engine, store }: Services,
-  {
-    queries,
-    dryRun,
-    compare = false,
-    compareRollups = false,
-    tablesFolder,
-    passed,
-    by = accountHere(),
-    out,
-  }: ApplyOptions,
+  { queries, dryRun, compareRollups = false, tablesFolder, passed, by = accountHere(), out }: ApplyOptions,
 ): Promise<void> {
   const sources = readQueries(queries)
   const unless: Unless = passed?.unless ?? ((_check, make) => make())
+  const notes: string[] = []
   const checks: Record<string, (() => Promise<FileProblem[]>) | false> = {
-    definitions: () => check(sources, engine),
+    definitions: async () => {
+      const problems = await check(sources, engine)
+      if (problems.length === 0) notes.push(...(await warmedOneByOne(sources, engine)))
+      return problems
+    },
     tests: tablesFolder !== undefined && (() => failedTests(queries, sources, tablesFolder, unless)),
-    batches: compare && (() => compareQueries(sources, engine, 'batches')),
-    rollups: compareRollups && (() => compareQueries(sources, engine, 'rollups')),
+    rollups: compareRollups && (() => compareQueries(sources, engine)),
   }
   for (const [name, find] of Object.entries(checks)) {
     const problems = find ? await unless(name, find) : []
@@ -83,7 +77,7 @@ export async function apply(
   )
   for (const { name } of rollups.missing) out(`+ ${name} to be made by the engine`)
   for (const { name } of rollups.unused) out(`- ${name} of before, which nothing refers to`)
-  for (const line of [...steps.flatMap(callable), ...endpoints.flatMap(warnings)]) out(`! ${line}`)
+  for (const line of [...steps.flatMap(callable), ...endpoints.flatMap(warnings), ...notes]) out(`! ${line}`)
   const changes = steps.filter(step => step.change !== 'unchanged').length
   if (!dryRun) {
     await createMissing(rollups, engine, sources)
@@ -127,13 +121,12 @@ function warnings({
 interface CommandOptions {
   dryRun: boolean
   queries: string
-  checkWarm?: boolean
   checkRollup?: boolean
   test: boolean
 }
 
 interface Settings {
-  /** Whether scans are free, so that batch queries are compared by default. */
+  /** Whether scans are free, so that queries over roll-ups are compared by default. */
   isLocal: boolean
   dataDir: string
   tablesFolder: string
@@ -147,25 +140,21 @@ export function applyCommand(withServices: WithServices, settings: () => Setting
     .option('--dry-run', 'only print what would be done', false)
     .option('--queries <folder>', 'folder of <name>.sql and <name>.yaml', typedPath, 'queries')
     .option('--no-test', 'do not run the tests of endpoints first (lqe test)')
-    .option('--check-warm', 'compare batch queries with their endpoints; on BigQuery it costs scans')
-    .option('--no-check-warm', 'do not compare them, the default on BigQuery')
     .option(
       '--check-rollup',
       'compare queries over roll-ups with their endpoints; on BigQuery it costs scans',
     )
     .option('--no-check-rollup', 'do not compare them, the default on BigQuery')
-    .action(async ({ checkWarm, checkRollup, test, queries, dryRun }: CommandOptions) => {
+    .action(async ({ checkRollup, test, queries, dryRun }: CommandOptions) => {
       await withServices(async services => {
         const { isLocal, dataDir, tablesFolder, author } = settings()
         // Not where a comparison is asked for, which is of the logs of now.
-        const isAsked = checkWarm === true || checkRollup === true
         await apply(services, {
           queries,
           dryRun,
-          compare: checkWarm ?? isLocal,
           compareRollups: checkRollup ?? isLocal,
           ...(test ? { tablesFolder } : {}),
-          ...(isLocal && !isAsked ? { passed: new Passed(dataDir, queries, tablesFolder) } : {}),
+          ...(isLocal && checkRollup !== true ? { passed: new Passed(dataDir, queries, tablesFolder) } : {}),
           ...(author === null ? {} : { by: author }),
           out: text => print(...text.split('\n')),
         })

@@ -1,24 +1,17 @@
 /**
  * Checks before endpoints are applied: SQL parses, parameters agree with it, defaults and examples fit them, its newest rows can be read first where that is
- * wanted, dry runs succeed, `explore` names columns that are there, a batch query takes `@sets` and gives the parameters and the endpoint's columns, and an engine
- * can keep the roll-ups up to date.
+ * wanted, dry runs succeed, `explore` names columns that are there, and an engine can keep the roll-ups up to date.
  */
 import { EngineError, type QueryEngine, type Rollup } from '../../../shared/engines/engine.ts'
 import {
   emptyBindings,
   type Endpoint,
   type ParameterDefinition,
-  parameterColumns,
   passedOn,
   type Scalar,
 } from '../../../shared/endpoints/definition.ts'
 import { misfitOf } from '../../../shared/endpoints/parameters.ts'
-import {
-  ownQuery,
-  rollupQueries,
-  type SavedQuery,
-  statementOf,
-} from '../../../shared/endpoints/saved-query.ts'
+import { rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/saved-query.ts'
 import { type FindUpstream, placeInDeclared } from '../../../shared/endpoints/upstream-tables.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
 import { tablesOfEndpoint } from '../../../shared/sandbox/offered-tables.ts'
@@ -33,7 +26,6 @@ import { printType } from '../../../shared/sql/printer.ts'
 import type { QueryBody, TableReference } from '../../../shared/sql/tree.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
-import { batchStatement } from '../../../shared/warm/batch.ts'
 import { checkExplore } from './explore.ts'
 import type { EndpointSource } from './read.ts'
 import { columnFaults, endpointAsTable, type Fault, findAmong, upstreamFaults } from './upstream.ts'
@@ -137,8 +129,6 @@ async function checkOne(
     if (endpoint.page) pagedSelection(endpoint.sql, parse(endpoint.sql), endpoint.page)
     const { columns } = await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
     problems.push(...pageColumns(source, columns), ...(await checkExplore(source, engine)))
-    const own = ownQuery(endpoint)
-    problems.push(...(await at('/warm/query', file => checkBatchQuery(endpoint, own, file, columns, engine))))
     for (const [i, rollup] of endpoint.rollups.entries()) {
       const pointer = queryFiles.has('/rollup/query') ? '/rollup' : `/rollup/${i}`
       problems.push(...(await at(`${pointer}/query`, () => checkRollup(source, rollup, pointer, engine))))
@@ -147,7 +137,6 @@ async function checkOne(
     for (const [i, query] of rollupQueries(endpoint).entries())
       problems.push(
         ...(await at(`/answers/${i}/query`, file => checkAnswer(endpoint, query, file, columns, engine))),
-        ...(await at(`/answers/${i}/batch`, file => checkBatchQuery(endpoint, query, file, columns, engine))),
       )
     return problems
   }
@@ -181,7 +170,7 @@ async function valuesFit({ endpoint, problem }: EndpointSource, engine: QueryEng
 }
 
 /** The values of a parameter in the definition, each with its JSON pointer. */
-function valuesFor(name: string, { parameters, warm, chart }: Endpoint): [pointer: string, value: Scalar][] {
+function valuesFor(name: string, { parameters, chart }: Endpoint): [pointer: string, value: Scalar][] {
   const { type, default: preset, enum: choices, examples } = parameters[name]!
   const listed = (pointer: string, values: Scalar[] = []) =>
     values.map((value, at): [string, Scalar] => [`${pointer}/${at}`, value])
@@ -190,7 +179,6 @@ function valuesFor(name: string, { parameters, warm, chart }: Endpoint): [pointe
     ...(preset === undefined ? [] : [[`${at}/default`, preset] as [string, Scalar]]),
     ...listed(`${at}/enum`, choices),
     ...listed(`${at}/examples`, examples),
-    ...listed(`/warm/apart/${name}`, warm?.apart[name]),
     ...Object.keys(chart[name] ?? {}).map((key): [string, Scalar] => [
       `/chart/${name}/${key}`,
       type === 'string' ? key : Number(key),
@@ -297,47 +285,16 @@ async function checkAnswer(
   const strangers = [...parameterNames(tree)].filter(([name]) => !Object.hasOwn(endpoint.parameters, name))
   if (strangers.length > 0) return strangers.map(([name, at]) => problem(at, `@${name} is not declared`))
   const { columns } = await engine.describe(statementOf(query, emptyBindings(endpoint)))
-  const mismatch = mismatchOf(columns, [], own)
+  const mismatch = mismatchOf(columns, own)
   return mismatch ? [problem(placeOfColumn(tree.body, mismatch.column), mismatch.detail)] : []
 }
 
-/**
- * @param saved the query whose batch query is checked
- * @param own the columns of the endpoint's own query
- * @throws SqlError and EngineError of the batch query
- */
-async function checkBatchQuery(
-  endpoint: Endpoint,
-  saved: SavedQuery,
-  file: string,
-  own: Column[],
-  engine: QueryEngine,
-): Promise<FileProblem[]> {
-  const sql = saved.batch!
-  const query = parse(sql)
-  const problem = (at: number, detail: string): FileProblem => ({ file, ...placeOf(sql, at), detail })
-  const used = parameterNames(query)
-  const strangers = [...used].filter(([name]) => name.toLowerCase() !== 'sets')
-  if (strangers.length > 0)
-    return strangers.map(([name, at]) => problem(at, `@${name} is not known: a batch query takes @sets`))
-  if (used.size === 0) return [problem(0, 'takes no @sets')]
-  const shared = parameterColumns(endpoint).filter(({ name }) => own.some(column => column.name === name))
-  const clash = `${shared[0]?.name} is a parameter and a column, so its two values would have one name`
-  if (shared.length > 0) return [problem(0, clash)]
-  const { columns } = await engine.describe(batchStatement(endpoint, saved, null))
-  const mismatch = mismatchOf(columns, parameterColumns(endpoint), own)
-  return mismatch ? [problem(placeOfColumn(query.body, mismatch.column), mismatch.detail)] : []
-}
-
-/** First the parameters, in any order, then the endpoint's columns, in theirs. */
-function mismatchOf(columns: Column[], parameters: Column[], own: Column[]) {
-  const left = new Set(parameters.map(parameter => nameAndType(parameter)))
-  for (let column = 0; column < Math.max(columns.length, parameters.length + own.length); column++) {
-    const found = nameAndType(columns[column])
-    const expected = column < parameters.length ? [...left] : [nameAndType(own[column - parameters.length])]
-    if (!expected.includes(found))
-      return { column, detail: `column ${column + 1} must be ${expected.join(' or ')}, and is ${found}` }
-    left.delete(found)
+/** The endpoint's columns, in their order. */
+function mismatchOf(columns: Column[], own: Column[]) {
+  for (let column = 0; column < Math.max(columns.length, own.length); column++) {
+    const [found, expected] = [nameAndType(columns[column]), nameAndType(own[column])]
+    if (found !== expected)
+      return { column, detail: `column ${column + 1} must be ${expected}, and is ${found}` }
   }
   return null
 }

@@ -1,6 +1,5 @@
 /**
- * Compares what saves reading with the endpoint's own query: a batch query, and queries over the roll-up. Both are run for
- * sample sets, and must give the same rows.
+ * Compares queries over roll-ups with the endpoint's own: both are run for sample sets, and must give the same rows.
  */
 import pMap from 'p-map'
 import { EngineError, type QueryEngine, type Result, type Value } from '../../../shared/engines/engine.ts'
@@ -23,13 +22,7 @@ import { parse } from '../../../shared/sql/parser.ts'
 import { print } from '../../../shared/sql/printer.ts'
 import type { AnyNode, Select, SelectColumn } from '../../../shared/sql/tree.ts'
 import { descendants } from '../../../shared/sql/walk.ts'
-import {
-  batchLimits,
-  batchStatement,
-  groupsOf,
-  type ParameterSet,
-  splitRows,
-} from '../../../shared/warm/batch.ts'
+import type { ParameterSet } from '../../../shared/warm/batch.ts'
 import type { EndpointSource } from './read.ts'
 import type { FileProblem } from './yaml.ts'
 
@@ -40,7 +33,6 @@ const attempts = 3
 
 /**
  * Compares two ways to the rows of an endpoint.
- * @param known what `own` gave for a set before
  * @returns the first set for which they differ, `null` where none does
  * @throws EngineError where the rows keep changing
  */
@@ -48,8 +40,8 @@ export async function firstDifference<Rows>(
   sets: ParameterSet[],
   own: (set: ParameterSet) => Promise<Rows>,
   tried: (sets: ParameterSet[]) => Promise<Rows[]>,
-  known = new Map<ParameterSet, Rows>(),
 ): Promise<{ set: ParameterSet; expected: Rows; found: Rows } | null> {
+  const known = new Map<ParameterSet, Rows>()
   for (let attempt = 0; attempt < attempts; attempt++) {
     for (const set of sets) if (!known.has(set)) known.set(set, await own(set))
     const all = await tried(sets)
@@ -67,61 +59,35 @@ function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-/**
- * @param what batch queries over the log tables, or all queries over roll-ups
- * @returns a problem for each query that gives other rows than the endpoint's own
- */
-export async function compareQueries(
-  sources: EndpointSource[],
-  engine: QueryEngine,
-  what: 'batches' | 'rollups',
-): Promise<FileProblem[]> {
+/** @returns a problem for each query over roll-ups that gives other rows than the endpoint's own */
+export async function compareQueries(sources: EndpointSource[], engine: QueryEngine): Promise<FileProblem[]> {
   const problems: FileProblem[] = []
-  for (const source of sources) {
-    const queries = what === 'batches' ? [ownQuery(source.endpoint)] : rollupQueries(source.endpoint)
-    for (const [i, query] of queries.entries()) {
-      const pointers =
-        what === 'batches' ? ['', '/warm/query'] : [`/answers/${i}/query`, `/answers/${i}/batch`]
-      const files = pointers.map(pointer => source.queryFiles.get(pointer))
-      for await (const [file, detail] of differences(source.endpoint, engine, query, files))
-        problems.push({ file, line: 1, column: 1, detail })
+  for (const { endpoint, queryFiles } of sources)
+    for (const [i, query] of rollupQueries(endpoint).entries()) {
+      const file = queryFiles.get(`/answers/${i}/query`)!
+      const detail = await difference(endpoint, engine, query)
+      if (detail !== null) problems.push({ file, line: 1, column: 1, detail })
     }
-  }
   return problems
 }
 
-/** What is wrong with a query, by its file, and with its batch query, by the second file. */
-async function* differences(
+/** What is wrong with a query over roll-ups, `null` for nothing. */
+async function difference(
   endpoint: Endpoint,
   engine: QueryEngine,
   query: SavedQuery,
-  [file, batchFile]: (string | undefined)[],
-): AsyncGenerator<[file: string, detail: string]> {
-  let at = file ?? batchFile
-  if (at === undefined) return
-  const time = await timeOf(engine)
-  const alone = (saved: SavedQuery) => (set: ParameterSet) =>
-    runAlone(engine, endpoint, atOnce(saved, time), set)
-  const each = (sets: ParameterSet[]) => pMap(sets, alone(query), { concurrency: 1 })
-  const together = async (sets: ParameterSet[]) =>
-    (await runTogether(engine, endpoint, atOnce(query, time), sets)).map(shownOf)
-  const known = new Map<ParameterSet, object>()
+): Promise<string | null> {
   try {
-    const isFitting = (set: ParameterSet) => file === undefined || queryFor(endpoint, set).sql === query.sql
-    const fitting = sampleSets(endpoint).filter(isFitting)
-    if (fitting.length === 0) throw new Error('could not be compared: none of the examples fits `when`')
-    const groups = groupsOf(endpoint.warm ?? { apart: {} }, fitting, set => set)
-    for (const [where, run, all] of [
-      [file, each, [fitting]] as const,
-      [batchFile, together, groups] as const,
-    ])
-      for (const sets of where === undefined ? [] : all) {
-        at = where!
-        const found = await firstDifference(sets, alone(ownQuery(endpoint)), run, known)
-        if (found) yield [at, `${printSet(found.set)}: gives other rows than the endpoint's own query`]
-      }
+    const time = await timeOf(engine)
+    const alone = (saved: SavedQuery) => (set: ParameterSet) =>
+      runAlone(engine, endpoint, atOnce(saved, time), set)
+    const fitting = sampleSets(endpoint).filter(set => queryFor(endpoint, set).sql === query.sql)
+    if (fitting.length === 0) return 'could not be compared: none of the examples fits `when`'
+    const each = (sets: ParameterSet[]) => pMap(sets, alone(query), { concurrency: 1 })
+    const found = await firstDifference(fitting, alone(ownQuery(endpoint)), each)
+    return found && `${printSet(found.set)}: gives other rows than the endpoint's own query`
   } catch (error) {
-    yield [at, messageOf(error)]
+    return messageOf(error)
   }
 }
 
@@ -132,13 +98,10 @@ async function timeOf(engine: QueryEngine): Promise<number> {
 }
 
 /** The query with this time for CURRENT_TIMESTAMP(): rows that leave a window between two runs would be a difference. */
-function atOnce({ sql, batch, ...query }: SavedQuery, time: number): SavedQuery {
-  const fixed = (text: string) => {
-    const tree = parse(text, statementLimits)
-    for (const node of descendants(tree)) if (isNow(node)) Object.assign(node, timeNode(time))
-    return print(tree)
-  }
-  return { ...query, sql: fixed(sql), batch: batch && fixed(batch) }
+function atOnce(query: SavedQuery, time: number): SavedQuery {
+  const tree = parse(query.sql, statementLimits)
+  for (const node of descendants(tree)) if (isNow(node)) Object.assign(node, timeNode(time))
+  return { ...query, sql: print(tree) }
 }
 
 /** With parentheses or without. */
@@ -192,17 +155,6 @@ async function runAlone(
   set: ParameterSet,
 ): Promise<object> {
   return shownOf(await engine.run(statementOf(query, set), { maxRows, timeoutMs: timeoutSeconds * 1000 }))
-}
-
-/** The rows of a batch query, for each set. */
-export async function runTogether(
-  engine: QueryEngine,
-  endpoint: Endpoint,
-  query: SavedQuery,
-  sets: ParameterSet[],
-): Promise<Result[]> {
-  const limits = { maxRows: batchLimits.maxRows, timeoutMs: endpoint.timeoutSeconds * 1000 }
-  return splitRows(endpoint, sets, await engine.run(batchStatement(endpoint, query, sets), limits))
 }
 
 function shownOf({ columns, rows, truncated }: Result): object {

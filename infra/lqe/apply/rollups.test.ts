@@ -57,15 +57,13 @@ beforeEach(() => {
   cpSync('queries', queries, { recursive: true, filter: file => !file.includes('logs.all') })
 })
 
-const [rollup, hours, answer, batch, daily, dailyBatch, yaml] = [
+const [rollup, hours, answer, daily, yaml] = [
   'rollup.sql',
   'hours.rollup.sql',
   'from-rollup.sql',
-  'from-rollup.batch.sql',
   'from-hours.sql',
-  'from-hours.batch.sql',
   'yaml',
-].map(ending => `usage.api-counts.${ending}`) as [string, string, string, string, string, string, string]
+].map(ending => `usage.api-counts.${ending}`) as [string, string, string, string, string]
 
 function edit(file: string, from: string | RegExp, to: string): void {
   const path = join(queries, file)
@@ -141,17 +139,17 @@ describe('apply refuses, naming file, line and column,', () => {
       /from-rollup\.sql:\d+:\d+ column 2 must/,
     ],
     [
-      'a batch query with other columns',
-      batch,
-      'total_rest_requests',
-      'rests',
-      /batch\.sql:\d+:\d+ column 4 must/,
+      'a batch query of before',
+      yaml,
+      'query: usage.api-counts.from-rollup.sql',
+      'query: usage.api-counts.from-rollup.sql\n    batch: usage.api-counts.from-rollup.batch.sql',
+      /yaml:\d+:\d+ answers\.0\.batch is gone: .* delete the file that it names/,
     ],
     [
       'a time as of which the rows would be',
       yaml,
-      'batch: usage.api-counts.from-rollup.batch.sql',
-      'asOf: minute',
+      'query: usage.api-counts.from-rollup.sql',
+      'query: usage.api-counts.from-rollup.sql\n    asOf: minute',
       /yaml:\d+:\d+ answers\.0\.asOf is gone: the rows are those of now.* Leave it out/,
     ],
     ['a `when` of no parameter', yaml, 'project: &reference', 'ref: &reference', /when names ref/],
@@ -220,13 +218,6 @@ describe('apply with a comparison', () => {
       '  AND IF(',
       '  AND time < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE)\n  AND IF(',
       /from-rollup\.sql:1:1 .*other rows/,
-    ],
-    [
-      'in a batch with another window',
-      dailyBatch,
-      'INTERVAL 167',
-      'INTERVAL 24',
-      /from-hours\.batch\.sql:1:1 .*other rows/,
     ],
   ])('refuses one %s', async (_, file, from, to, expected) => {
     edit(yaml, /examples: \[.*\]/, `examples: [${project}]`) // the shipped queries are compared with all

@@ -62,8 +62,8 @@ async function test(
       if (failures.length > 0) continue
       tests = readTests(queries, sources).find(each => each.endpoint === endpoint)!
     }
-    const { outcomes, batches } = await runTests(tests, tablesFolder)
-    const failed = [...problemsOf(outcomes), ...batches]
+    const outcomes = await runTests(tests, tablesFolder)
+    const failed = problemsOf(outcomes)
     if (failed.length === 0) print(`= ${endpoint.name} passed; cases: ${outcomes.length}`)
     problems.push(...failed)
   }
@@ -83,10 +83,7 @@ export async function failedTests(
 ): Promise<FileProblem[]> {
   const problems: FileProblem[] = []
   for (const tests of readTests(queries, sources)) {
-    const run = async () => {
-      const { outcomes, batches } = await runTests(tests, tablesFolder)
-      return [...problemsOf(outcomes), ...batches]
-    }
+    const run = async () => problemsOf(await runTests(tests, tablesFolder))
     // One that reads others is tested with all of them.
     const files = tests.endpoint.upstream ? undefined : [tests.file, ...filesOf(tests.source)]
     problems.push(...(await unless(`tests of ${tests.endpoint.name}`, run, files)))
@@ -112,7 +109,7 @@ async function writeOutcomes(
   tablesFolder: string,
 ): Promise<FileProblem[]> {
   const { file, document, endpoint } = tests
-  const { outcomes } = await runTests(tests, tablesFolder)
+  const outcomes = await runTests(tests, tablesFolder)
   const failures = problemsOf(
     outcomes.filter(({ got }) => got.error && errorCodes[got.error.code as ErrorCode].status >= 500),
   )

@@ -38,7 +38,7 @@ interface TestsFile {
 /** The tests of one endpoint. */
 export interface EndpointTests extends TestsFile {
   endpoint: Endpoint
-  /** The endpoint's files, for problems of its batch queries. */
+  /** The endpoint's files. */
   source: EndpointSource
   /** All of the folder, whose rows this one may read. */
   endpoints: Endpoint[]

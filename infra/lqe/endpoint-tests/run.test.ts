@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
@@ -16,9 +16,8 @@ const { tablesDir } = loadConfig({})
 describe.each(readQueries('queries').map(({ endpoint }) => endpoint.name))('%s of queries/', name => {
   test('answers as its tests expect', async () => {
     const tests = readTests('queries', readQueries('queries')).find(({ endpoint }) => endpoint.name === name)!
-    const { outcomes, batches } = await runTests(tests, tablesDir)
+    const outcomes = await runTests(tests, tablesDir)
     expect(outcomes.flatMap(({ problem }) => problem ?? [])).toEqual([])
-    expect(batches).toEqual([])
     expect(outcomes.length).toBeGreaterThan(5)
   })
 })
@@ -199,21 +198,5 @@ describe('apply', () => {
     expect(await services.endpoints.all()).toEqual([])
     write('a.sql', sql)
     expect(await run()).toEqual(['+ a created', '1 changed.'])
-  })
-
-  test('refuses a batch query that gives other rows than a case expects', async () => {
-    for (const name of readdirSync('queries').filter(each => each.startsWith('usage.')))
-      cpSync(join('queries', name), join(queries, name))
-    const [head, ...cases] = readFileSync('queries/usage.api-counts.test.yaml', 'utf8').split(
-      /^(?= {2}- name: )/m,
-    )
-    const seeing = cases.filter(text => /name: (as Studio asks|either of two patterns)/.test(text))
-    write('usage.api-counts.test.yaml', [head, ...seeing].join(''))
-    const file = 'usage.api-counts.warm.sql'
-    const sql = readFileSync(join('queries', file), 'utf8')
-    write(file, sql.replace("STRPOS(project, '|') > 0", 'FALSE'))
-    await expect(run()).rejects.toThrow(/warm\.sql:1:1 "either of two patterns, .*" gives other rows than/)
-    write(file, sql.replace("'1day', '3day') THEN", "'day', '3day') THEN")) // seen where that set is the first
-    expect((await lqeTest('usage.api-counts')).err).toMatch(/"as Studio asks, 1day" gives other rows than/)
   })
 })

@@ -3,18 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { finish } from '../../../shared/answers/answer.ts'
 import { loadConfig } from '../../../shared/config.ts'
-import type { Endpoint } from '../../../shared/endpoints/definition.ts'
-import { presentFor, readParameters } from '../../../shared/endpoints/parameters.ts'
 import { queryText } from '../../../shared/endpoints/query-string.ts'
-import { queryFor, type SavedQuery } from '../../../shared/endpoints/saved-query.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { EngineError, type Row } from '../../../shared/engines/engine.ts'
 import { ApiError } from '../../../shared/errors.ts'
 import { openServices, type Services } from '../../../shared/services.ts'
-import { groupsOf } from '../../../shared/warm/batch.ts'
-import { runTogether } from '../apply/compare.ts'
 import { valueDiff } from '../apply/diff.ts'
 import { carryOut, planFor } from '../apply/plan.ts'
 import { type FileProblem, QueriesError } from '../apply/yaml.ts'
@@ -32,17 +26,14 @@ export interface Outcome {
 
 /**
  * @param tablesFolder schema files of the log tables
- * @returns an outcome for each case, and the problems of batch queries, which have to give the rows of every case they fit
+ * @returns an outcome for each case
  * @throws QueriesError for rows that their table cannot have
  */
-export async function runTests(
-  tests: EndpointTests,
-  tablesFolder: string,
-): Promise<{ outcomes: Outcome[]; batches: FileProblem[] }> {
+export async function runTests(tests: EndpointTests, tablesFolder: string): Promise<Outcome[]> {
   return withRows(tests, tablesFolder, async services => {
     const outcomes: Outcome[] = []
     for (const [at, each] of tests.cases.entries()) outcomes.push(await runCase(services, tests, each, at))
-    return { outcomes, batches: await runBatches(services, tests) }
+    return outcomes
   })
 }
 
@@ -160,68 +151,4 @@ async function outcomeOf(
 function picked(rows: Row[], columns: string[] | undefined): Row[] {
   if (!columns) return rows
   return rows.map(row => Object.fromEntries(columns.map(column => [column, row[column] ?? null])))
-}
-
-/** Each batch query gives the rows of the cases that it would be warmed for, all in one statement. */
-export async function runBatches(services: Services, tests: EndpointTests): Promise<FileProblem[]> {
-  const { endpoint, source } = tests
-  const files = new Map([
-    [endpoint.warm?.sql, source.queryFiles.get('/warm/query')],
-    ...endpoint.answers.map(
-      ({ batch }, at) => [batch, source.queryFiles.get(`/answers/${at}/batch`)] as const,
-    ),
-  ])
-  const problems: FileProblem[] = []
-  for (const [query, cases] of casesByBatch(tests))
-    for (const group of groupsOf(endpoint.warm ?? { apart: {} }, cases, ({ set }) => set))
-      for (const due of [group, ...alone(endpoint, group)]) {
-        const differing = await differingCase(services, endpoint, query, due)
-        if (!differing) continue
-        const detail = named(differing, 'gives other rows than the case expects')
-        problems.push({ file: files.get(query.batch)!, line: 1, column: 1, detail })
-        break
-      }
-  return problems
-}
-
-/** One set is often due alone, of any value that sets it apart: a batch query may go by the first of its sets. */
-function alone({ warm }: Endpoint, group: BatchCase[]): BatchCase[][] {
-  const valuesOf = ({ set }: BatchCase) =>
-    set.filter(({ name }) => Object.hasOwn(warm?.apart ?? {}, name)).map(({ value }) => value)
-  return [...new Map(group.map(one => [JSON.stringify(valuesOf(one)), one])).values()].map(one => [one])
-}
-
-type BatchCase = TestCase & { set: ReturnType<typeof readParameters>['bindings'] }
-
-function casesByBatch({ endpoint, cases, now }: EndpointTests): Map<SavedQuery, BatchCase[]> {
-  const found = new Map<string, [SavedQuery, BatchCase[]]>()
-  for (const one of cases) {
-    if (one.sql !== undefined || !one.rows) continue
-    const set = readParameters(endpoint, queryText(one.parameters), {}, presentFor(endpoint, now)).bindings
-    const query = queryFor(endpoint, set)
-    if (query.batch === null) continue
-    const [, together] = found.get(query.batch) ?? [query, []]
-    found.set(query.batch, [query, [...together, { ...one, set }]])
-  }
-  return new Map(found.values())
-}
-
-async function differingCase(
-  { engine }: Services,
-  endpoint: Endpoint,
-  query: SavedQuery,
-  cases: BatchCase[],
-): Promise<TestCase | undefined> {
-  const results = await runTogether(
-    engine,
-    endpoint,
-    query,
-    cases.map(({ set }) => set),
-  )
-  for (const [at, one] of cases.entries()) {
-    const answer = await finish(endpoint, results[at]!, one.redact ?? endpoint.redact)
-    const rows = picked(await answer.rows(), one.columns)
-    if (!isDeepStrictEqual(typeof one.rows === 'number' ? rows.length : rows, one.rows)) return one
-  }
-  return undefined
 }

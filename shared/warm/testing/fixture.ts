@@ -4,19 +4,24 @@ import { afterEach, beforeEach } from '@jest/globals'
 import { AnswerCache } from '../../cache/cache.ts'
 import { answersCollection, firstFields, headAt } from '../../cache/head.ts'
 import { cacheKey, type CacheKeyFields } from '../../cache/key.ts'
-import type { Binding, QueryEngine, Row, RunLimits, Statement } from '../../engines/engine.ts'
+import type { QueryEngine, Row, RunLimits, Statement } from '../../engines/engine.ts'
 import type { Endpoint } from '../../endpoints/definition.ts'
 import { endpointFrom } from '../../endpoints/definition-file.ts'
 import { finish } from '../../answers/answer.ts'
 import { redactionVersion } from '../../redact/redact.ts'
 import type { Details } from '../../log.ts'
+import { fieldOf, setColumn, setsParameter } from '../../sql/batch/sets.ts'
 import type { Fields, Store, Write } from '../../stores/store.ts'
 import type { Adapter } from '../../stores/testing/adapters.ts'
 import { type Faults, withFaults } from '../../stores/testing/faults.ts'
 import type { WarmReport } from '../report.ts'
 import { warm } from '../warm.ts'
 
-/** Fresh for 15 minutes, refreshed every 5. */
+const query = 'SELECT made, @project AS `of` FROM logs WHERE span = @span'
+/** One that no batch can be made of. */
+const alone = `${query} LIMIT @project`
+
+/** Fresh for 15 minutes, refreshed every 5; `batch`: by one statement for many sets. */
 export function endpointWith(changes: { batch?: boolean; [setting: string]: unknown } = {}): Endpoint {
   const { batch = false, ...settings } = changes
   const definition = {
@@ -30,10 +35,10 @@ export function endpointWith(changes: { batch?: boolean; [setting: string]: unkn
       },
     },
     cache: { seconds: 900 },
-    warm: { seconds: 300, ...(batch ? { query: 'a.warm.sql', apart: { span: ['long'] } } : {}) },
+    warm: { seconds: 300 },
     ...settings,
   }
-  return endpointFrom('a.counts', definition, 'own query', () => 'batch query')
+  return endpointFrom('a.counts', definition, batch ? query : alone, () => `${query} AND TRUE`)
 }
 
 export function keyFieldsFor(
@@ -108,30 +113,20 @@ interface CountingEngine extends QueryEngine {
   before: (projects: string[], statement: Statement, limits: RunLimits) => void | Promise<void>
 }
 
-/** Answers `{made: 'now', project}` for each set, with the parameters' columns for a batch. */
+/** Answers `{made: 'now', of: project}` for each set, with the number of the set for a batch. */
 function countingEngine({ ms = 5, bytes = 100 } = {}): CountingEngine {
-  const string = { kind: 'STRING' } as const
-  const told = { bytes, slotMs: null, jobId: null }
+  const told = { bytes, slotMs: null, jobId: null, truncated: false }
   const engine: CountingEngine = {
     ran: [],
     before: () => {},
     async run(statement, limits) {
-      const sets = setsOf(statement)
-      const projects = sets.map(({ project }) => project as string)
+      const { isBatch, projects } = askedBy(statement)
       engine.ran.push(projects)
       await engine.before(projects, statement, limits)
       await sleep(ms)
-      const rows = sets.map(set => ({ ...set, made: 'now', of: set['project'] ?? null }))
-      const own = ['made', 'of'].map(name => ({ name, type: string }))
-      if (statement.bindings[0]?.name === 'sets')
-        return {
-          columns: [...['project', 'span'].map(name => ({ name, type: string })), ...own],
-          rows,
-          truncated: false,
-          ...told,
-        }
-      const ownRows = rows.map(({ made, of }) => ({ made, of }))
-      return { columns: own, rows: ownRows, truncated: false, ...told }
+      const rows = projects.map((of, set) => ({ made: 'now', of, ...(isBatch ? { [setColumn]: set } : {}) }))
+      const columns = ['made', 'of', ...(isBatch ? [setColumn] : [])]
+      return { columns: columns.map(name => ({ name, type: { kind: 'STRING' } })), rows, ...told }
     },
     describe: () => Promise.reject(new Error('not used')),
     rollups: { has: async () => true, create: async () => {}, remove: async () => {} },
@@ -140,10 +135,12 @@ function countingEngine({ ms = 5, bytes = 100 } = {}): CountingEngine {
   return engine
 }
 
-function setsOf({ bindings }: Statement): Row[] {
-  const first = bindings[0] as Binding
-  if (first.name === 'sets') return first.value as Row[]
-  return [Object.fromEntries(bindings.map(({ name, value }) => [name, value]))]
+function askedBy({ bindings }: Statement): { isBatch: boolean; projects: string[] } {
+  const isBatch = bindings[0]!.name === setsParameter
+  const sets = isBatch
+    ? (bindings[0]!.value as Row[]).map(set => set[fieldOf('project')])
+    : bindings.flatMap(({ name, value }) => (name === 'project' ? [value] : []))
+  return { isBatch, projects: sets as string[] }
 }
 
 export interface Scene {
@@ -181,7 +178,7 @@ export function names(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `p${i}`)
 }
 
-/** Parameters of a set that gets a statement of its own. */
+/** Parameters of another span. */
 export function long(project: string): Pick<CacheKeyFields, 'parameters'> {
   return {
     parameters: JSON.stringify([

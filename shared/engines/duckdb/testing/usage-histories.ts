@@ -14,7 +14,7 @@ import { endpointFrom } from '../../../endpoints/definition-file.ts'
 import { readParameters } from '../../../endpoints/parameters.ts'
 import { ownQuery, queryFor, readsRollups, statementOf } from '../../../endpoints/saved-query.ts'
 import { openBigQuery } from '../../bigquery/engine.ts'
-import { batchStatement, groupsOf, type ParameterSet, splitRows } from '../../../warm/batch.ts'
+import { batchFor, type ParameterSet, splitRows } from '../../../warm/batch.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import type { QueryEngine } from '../../engine.ts'
 import { openDuckDb } from '../engine.ts'
@@ -197,11 +197,9 @@ export class UsageHistories {
   private async batch(sets: ParameterSet[]) {
     const rows = new Map<ParameterSet, unknown>()
     const byQuery = Map.groupBy(sets, set => queryFor(this.endpoint, set).sql)
-    const groups = [...byQuery.values()].flatMap(group => groupsOf(this.endpoint.warm!, group, set => set))
-    for (const group of groups) {
-      const query = queryFor(this.endpoint, group[0]!)
-      const result = await this.engine!.run(batchStatement(this.endpoint, query, group), limits)
-      const results = splitRows(this.endpoint, group, result)
+    for (const group of byQuery.values()) {
+      const batch = await batchFor(this.engine!, this.endpoint, queryFor(this.endpoint, group[0]!))
+      const results = splitRows(this.endpoint, group.length, await this.engine!.run(batch(group), limits))
       for (const [i, set] of group.entries()) rows.set(set, results[i]!.rows)
     }
     return rows

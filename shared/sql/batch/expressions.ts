@@ -1,0 +1,101 @@
+/** Expressions of a SELECT that depends on the set. */
+import type { Type } from '../resolve/types.ts'
+import { isKnown } from '../resolve/types.ts'
+import type * as ast from '../tree.ts'
+import { descendants } from '../walk.ts'
+import * as make from './nodes.ts'
+import { type Batch, depends, type Here } from './context.ts'
+import { columnOfSet, fieldOf, parametersIn, setColumn, typeOfSet } from './sets.ts'
+
+/** An expression, or a clause of them, that is asked of one set. */
+export function inExpression<Kind extends ast.AnyNode>(node: Kind, here: Here): Kind {
+  const { batch, columns } = here
+  const instead = (part: ast.AnyNode): ast.AnyNode | null => {
+    refuseConstant(batch, part)
+    const { coercions, paths } = batch.resolution
+    if (part.kind === 'ParameterReference') return ofSet(part, coercions.get(part))
+    if (part.kind === 'SelectStar')
+      return withoutSets(part, here, { ...make.copiedParts({ ...part, of: null }, instead), of: part.of })
+    if (part.kind === 'Query') return subquery(part, here)
+    if (part.kind === 'Path') {
+      const of = paths.get(part)
+      if (of && !of.column && of.variable?.node && here.carrying.has(of.variable.node))
+        throw batch.refuse(part, 'the whole row of a table that depends on a parameter')
+      return columns?.get(part) ? make.copied(columns.get(part)!, () => null) : null
+    }
+    if (part.kind === 'Window' && !part.base) {
+      const window = make.copiedParts(part, instead)
+      return { ...window, partitionBy: [...window.partitionBy, columnOfSet(setColumn)] }
+    }
+    const type = coercions.get(part as ast.Expression)
+    if (type && isKnown(type) && type.kind !== 'STRUCT' && parametersIn(part).length > 0)
+      return make.cast(make.copiedParts(part as ast.Expression, instead), type)
+    return null
+  }
+  return make.copied(node, instead)
+}
+
+/** A parameter that GoogleSQL reads as another type is of that type; a column of text never is by itself. */
+function ofSet({ name }: ast.ParameterReference, type: Type | undefined): ast.Expression {
+  const column = columnOfSet(fieldOf(name))
+  return type && isKnown(type) ? make.cast(column, type) : column
+}
+
+/** Without the columns of the sets, and the number that a table carries. */
+function withoutSets(star: ast.SelectStar, { batch, carrying }: Here, copy: ast.SelectStar): ast.SelectStar {
+  if (star.rename.length > 0) throw batch.refuse(star, 'RENAME')
+  const shown = batch.resolution.stars.get(star) ?? []
+  const carries = shown.some(({ variable }) => variable?.node && carrying.has(variable.node))
+  const fields = typeOfSet(batch.sets.parameters).fields.map(({ name }) => name!)
+  const except = star.of === null ? fields : carries ? [setColumn] : []
+  return { ...copy, except: [...copy.except, ...except.map(make.name)] }
+}
+
+/** One that reads arrays of the row is asked of the row and its set. */
+function subquery(query: ast.Query, here: Here): ast.Query {
+  const { batch, sight } = here
+  const isOfRow = [...descendants(query)].every(
+    part => part.kind !== 'TableReference' || batch.resolution.tables.get(part) === 'array',
+  )
+  if (!isOfRow && depends(batch, query, sight))
+    throw batch.refuse(query, 'a subquery that reads a table, and depends on a parameter')
+  const inside = (part: ast.AnyNode): ast.AnyNode | null => {
+    if (part.kind === 'Window') return make.copiedParts(part, inside)
+    if (part.kind === 'Query') return make.copiedParts(part, inside)
+    const columns = part.kind === 'SelectStar' || part.kind === 'Path' || part.kind === 'ParameterReference'
+    if (columns) return inExpression(part, here)
+    refuseConstant(batch, part)
+    return null
+  }
+  return make.copied(query, inside)
+}
+
+/** Places of arguments that BigQuery takes constants and parameters for, from the first on. */
+const constants: Record<string, number> = {
+  APPROX_QUANTILES: 1,
+  APPROX_TOP_COUNT: 1,
+  APPROX_TOP_SUM: 2,
+  LAG: 1,
+  LEAD: 1,
+  NTH_VALUE: 1,
+  NTILE: 0,
+  PERCENTILE_CONT: 1,
+  PERCENTILE_DISC: 1,
+  STRING_AGG: 1,
+}
+
+function refuseConstant({ refuse }: Batch, node: ast.AnyNode): void {
+  const parts = constantsOf(node)
+  if (parts.some(part => parametersIn(part).length > 0))
+    throw refuse(node, 'a parameter where a constant has to be')
+}
+
+function constantsOf(node: ast.AnyNode): ast.AnyNode[] {
+  if (node.kind === 'FrameBound') return node.count ? [node.count] : []
+  if (node.kind === 'Cast') return [node.format, node.zone].filter(part => part !== null)
+  if (node.kind === 'Query') return [node.limit, node.offset].filter(part => part !== null)
+  if (node.kind !== 'Call') return []
+  const name = node.name.at(-1)!.name.toUpperCase()
+  const first = name.startsWith('JSON_') ? 1 : (constants[name] ?? Infinity)
+  return [...node.arguments.slice(first), ...(node.limit ? [node.limit] : [])]
+}

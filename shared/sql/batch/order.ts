@@ -1,0 +1,76 @@
+/** ORDER BY and LIMIT: what keys stand for in a query around the rows, and the first rows of each set. */
+import { nameKey } from '../relations.ts'
+import type * as ast from '../tree.ts'
+import { descendants } from '../walk.ts'
+import type { Batch } from './context.ts'
+import * as make from './nodes.ts'
+import { prefix, setColumn } from './sets.ts'
+
+const noColumn = 'ORDER BY something that is no column with a name of its own'
+
+/** Keys that are columns of the rows, by their names. */
+export function outputKeys(batch: Batch, { body, orderBy }: ast.Query): ast.OrderItem[] {
+  return orderBy.map(key => {
+    const named = outputName(batch, key.expression, body)
+    if (named === null) throw batch.refuse(key, noColumn)
+    return { ...key, expression: make.path(named) }
+  })
+}
+
+/** A key for the query around a SELECT: the name of a column, or that of one that is added to the list. */
+export function keyOutside(
+  batch: Batch,
+  node: ast.Select,
+  key: ast.OrderItem,
+): { key: ast.OrderItem; added: ast.SelectColumn | null } {
+  const output = outputName(batch, key.expression, node)
+  if (output !== null) return { key: { ...key, expression: make.path(output) }, added: null }
+  const isOfList = key.expression.kind === 'Literal' || readsAliases(batch, node, key.expression)
+  if (node.distinct || isOfList) throw batch.refuse(key, noColumn)
+  const name = batch.newName('k')
+  return { key: { ...key, expression: make.path(name) }, added: make.item(key.expression, name) }
+}
+
+/** The name of the column that a key stands for by its number or name; `null` for an expression. */
+function outputName({ resolution }: Batch, key: ast.Expression, body: ast.QueryBody): string | null {
+  const { columns, open } = resolution.rows.get(body)!
+  const isName = key.kind === 'Path' && key.parts.length === 1
+  const numbered = key.kind === 'Literal' && open === null ? columns[Number(key.text) - 1] : undefined
+  const column = isName ? resolution.paths.get(key)?.column : numbered
+  if (!column || column.name === null || !columns.includes(column)) return null
+  const wanted = nameKey(column.name)
+  const called = columns.filter(({ name }) => name !== null && nameKey(name) === wanted)
+  return called.length === 1 ? column.name : null
+}
+
+function readsAliases({ resolution }: Batch, node: ast.Select, expression: ast.Expression): boolean {
+  const { columns } = resolution.rows.get(node)!
+  return [...descendants(expression)].some(part => {
+    const column = part.kind === 'Path' ? resolution.paths.get(part)?.column : null
+    return column ? columns.includes(column) : false
+  })
+}
+
+/** The first rows of each set. @param orderBy by columns of `inner`; those that were added for it are left out */
+export function limited(
+  { refuse }: Batch,
+  { limit, offset }: ast.Query,
+  inner: ast.Query,
+  orderBy: ast.OrderItem[],
+): ast.Query {
+  for (const count of [limit, offset])
+    if (count?.kind === 'ParameterReference') throw refuse(count, 'LIMIT or OFFSET by a parameter')
+  const [most, skipped] = [limit, offset].map(count => BigInt(count?.kind === 'Literal' ? count.text : 0))
+  const names = orderBy.map(({ expression }) => (expression as ast.Path).parts[0]!.name)
+  const items = [
+    make.star(
+      null,
+      names.filter(name => name.startsWith(prefix)),
+    ),
+  ]
+  const window = make.window([make.path(setColumn)], orderBy)
+  const place = make.call('ROW_NUMBER', [], window)
+  const qualify = make.between(place, make.integer(skipped! + 1n), make.integer(skipped! + most!))
+  const ranked = make.select(items, make.derived(inner, `${prefix}d`), { qualify })
+  return make.queryOf(ranked, { orderBy: orderBy.map(key => make.copied(key, () => null)) })
+}

@@ -1,0 +1,2 @@
+/** Batches of 10,000 random queries. */
+import './batch.test.ts'

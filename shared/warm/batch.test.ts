@@ -1,0 +1,104 @@
+/** What is made of random queries for many sets of parameters: the rows are those of each set alone, cell by cell and in order. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Endpoint } from '../endpoints/definition.ts'
+import type { QueryEngine, Result } from '../engines/engine.ts'
+import { openDuckDb } from '../engines/duckdb/engine.ts'
+import { addRows } from '../engines/testing/parquet.ts'
+import { Random } from '../sandbox/testing/random.ts'
+import { SqlError } from '../sql/error.ts'
+import { parse } from '../sql/parser.ts'
+import { parameterNames } from '../sql/walk.ts'
+import { rounds } from '../testing/rounds.ts'
+import { batchFor, type ParameterSet, splitRows } from './batch.ts'
+import { bindingsOf, parameters, randomQuery, randomRows, tables } from './testing/random-queries.ts'
+
+const count = rounds(200, 10_000)
+const limits = { maxRows: 100_000, timeoutMs: 60_000 }
+const logsFolder = mkdtempSync(join(tmpdir(), 'batch-'))
+let engine: QueryEngine
+
+beforeAll(async () => {
+  engine = openDuckDb({
+    logsFolder,
+    tables: new Map(Object.entries(tables)),
+    now: '2026-01-07T12:34:56.789Z',
+  })
+  const rows = randomRows(new Random(1))
+  for (const [table, columns] of Object.entries(tables))
+    await addRows(logsFolder, table, columns, rows[table]!)
+})
+
+afterAll(async () => {
+  await engine.close()
+  rmSync(logsFolder, { recursive: true, force: true })
+})
+
+/** What is made of a query: rows for each set, or why there is no batch. */
+async function together(sql: string, sets: ParameterSet[]): Promise<Result[] | string> {
+  const names = sets[0]!.map(({ name }) => [name, parameters[name]!.definition] as const)
+  const endpoint = {
+    parameters: Object.fromEntries(names),
+    maxRows: 100_000,
+    maxResultBytes: null,
+  } as Endpoint
+  try {
+    const batch = await batchFor(engine, endpoint, { sql, rollups: [] })
+    return splitRows(endpoint, sets.length, await engine.run(batch(sets), limits))
+  } catch (error) {
+    if (error instanceof SqlError) return error.message
+    throw new Error(`${sql}\n${(error as Error).message}`, { cause: error })
+  }
+}
+
+async function alone(sql: string, sets: ParameterSet[]): Promise<Result[] | null> {
+  const results: Result[] = []
+  try {
+    for (const bindings of sets) results.push(await engine.run({ sql, bindings }, limits))
+  } catch {
+    return null
+  }
+  return results
+}
+
+function shown({ columns, rows }: Result, isOrdered: boolean): string {
+  const texts = rows.map(row => JSON.stringify(row))
+  return JSON.stringify([columns, isOrdered ? texts : texts.toSorted()])
+}
+
+test(`${count} random queries answer many sets in one statement as they answer each`, async () => {
+  const tally = { same: 0, filled: 0, ordered: 0, refused: 0, left: 0 }
+  const reasons = new Map<string, number>()
+  for (let seed = 1; seed <= count; seed++) {
+    const random = new Random(seed)
+    const { sql, isOrdered } = randomQuery(random)
+    const names = [...parameterNames(parse(sql)).keys()].toSorted()
+    const sets = random.some(2, 6, () => bindingsOf(names, random))
+    const expected = names.length > 0 ? await alone(sql, [...sets, sets[0]!]) : null
+    if (!expected) {
+      tally.left++
+      continue
+    }
+    const found = await together(sql, [...sets, sets[0]!])
+    if (typeof found === 'string') {
+      tally.refused++
+      reasons.set(found, (reasons.get(found) ?? 0) + 1)
+      continue
+    }
+    for (const [at, result] of found.entries())
+      expect({ seed, sql, set: sets[at], rows: shown(result, isOrdered) }).toEqual({
+        seed,
+        sql,
+        set: sets[at],
+        rows: shown(expected[at]!, isOrdered),
+      })
+    tally.same++
+    if (isOrdered) tally.ordered++
+    if (expected.some(({ rows }) => rows.length > 0)) tally.filled++
+  }
+  if (count > 1_000) process.stdout.write(`seeds 1 to ${count}: ${JSON.stringify([tally, ...reasons])}\n`)
+  expect(tally.same).toBeGreaterThan(count * 0.8)
+  expect(tally.filled).toBeGreaterThan(count * 0.35)
+})
