@@ -53,7 +53,7 @@ describeStores('warming', adapter => {
       }
       for (const name of names(5)) await use(scene.store, batched, { keyFields: keyFieldsFor(batched, name) })
       expect(await scene.run([batched])).toMatchObject({ refreshed: 5, failed: 0, runs: 6 })
-      expect(scene.logged.map(([message]) => message)).toEqual(['the batch query failed'])
+      expect(scene.logged.map(([message]) => message)).toEqual(['the batch failed'])
     })
 
     /** Makes the batch give each row of a project so many times. */
@@ -96,7 +96,7 @@ describeStores('warming', adapter => {
       // All, eight parts of three sets, and the sets of the part that is too large.
       expect(report.runs).toBe(1 + 8 + 3)
       expect(scene.logged[0]).toEqual([
-        'the batch query failed',
+        'the batch failed',
         expect.objectContaining({ reason: 'result_too_large' }),
       ])
     })

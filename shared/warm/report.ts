@@ -62,7 +62,7 @@ export class Tally {
 
   /** Its sets are tried one by one then. */
   batchFailed(error: unknown): void {
-    this.note(error, 'the batch query failed')
+    this.note(error, 'the batch failed')
   }
 
   /** Its sets are refreshed by the endpoint's own query then, as many as that may. */

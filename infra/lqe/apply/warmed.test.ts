@@ -39,7 +39,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   queries = mkdtempSync(join(folder, 'queries-'))
-  // Without the one that has no batch query: its checks ask each log table.
+  // Without the one that is not warmed: its checks ask each log table.
   cpSync('queries', queries, { recursive: true, filter: file => !file.includes('logs.all') })
 })
 
