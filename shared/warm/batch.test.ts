@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Endpoint } from '../endpoints/definition.ts'
+import { isoTimestamp } from '../endpoints/timestamps.ts'
 import type { QueryEngine, Result } from '../engines/engine.ts'
 import { openDuckDb } from '../engines/duckdb/engine.ts'
 import { addRows } from '../engines/testing/parquet.ts'
@@ -36,14 +37,14 @@ afterAll(async () => {
   rmSync(logsFolder, { recursive: true, force: true })
 })
 
+function endpointOf([set]: ParameterSet[]): Endpoint {
+  const names = set!.map(({ name }) => [name, parameters[name]!.definition] as const)
+  return { parameters: Object.fromEntries(names), maxRows: 100_000, maxResultBytes: null } as Endpoint
+}
+
 /** What is made of a query: rows for each set, or why there is no batch. */
 async function together(sql: string, sets: ParameterSet[]): Promise<Result[] | string> {
-  const names = sets[0]!.map(({ name }) => [name, parameters[name]!.definition] as const)
-  const endpoint = {
-    parameters: Object.fromEntries(names),
-    maxRows: 100_000,
-    maxResultBytes: null,
-  } as Endpoint
+  const endpoint = endpointOf(sets)
   try {
     const batch = await batchFor(engine, endpoint, { sql, rollups: [] })
     return splitRows(endpoint, sets.length, await engine.run(batch(sets), limits))
@@ -67,6 +68,43 @@ function shown({ columns, rows }: Result, isOrdered: boolean): string {
   const texts = rows.map(row => JSON.stringify(row))
   return JSON.stringify([columns, isOrdered ? texts : texts.toSorted()])
 }
+
+const since = (times: (string | null)[]): ParameterSet[] =>
+  times.map(time => [{ name: 'since', type: { kind: 'TIMESTAMP' }, value: time && isoTimestamp(time) }])
+const manyTimes = Array.from(
+  { length: 40 },
+  (_, i) => `2026-01-0${1 + (i % 3)}T${String(i % 24).padStart(2, '0')}:00:00Z`,
+)
+
+describe('rows are bounded by all sets together, before they are joined with any', () => {
+  test.each([
+    ['few values, by each', 'ts >= @since', manyTimes.slice(0, 2), [0, 1]],
+    ['many values, by the least and the greatest', 'ts >= @since', [null, ...manyTimes], [1, 24]],
+    ['on the other side', '@since > ts', manyTimes, [0, 23]],
+    ['of a function of few values', 'ts >= TIMESTAMP_TRUNC(@since, DAY)', manyTimes.slice(0, 3), [0, 1, 2]],
+    ['few, with NULL', '(@since IS NULL OR ts >= @since)', [null, ...manyTimes.slice(0, 2)], [0, 1, 2]],
+  ])('%s', async (_, condition, times, places) => {
+    const sets = since(times)
+    const sql = `SELECT ts, n FROM logs WHERE ${condition} ORDER BY ts, n`
+    const endpoint = endpointOf(sets)
+    const statement = (await batchFor(engine, endpoint, { sql, rollups: [] }))(sets)
+    const found = [...statement.sql.matchAll(/OFFSET\((\d+)\)/g)].map(([, place]) => Number(place))
+    expect([...new Set(found)]).toEqual(places)
+    const expected = (await alone(sql, sets))!.map(result => shown(result, true))
+    const results = await together(sql, sets)
+    expect((results as Result[]).map(result => shown(result, true))).toEqual(expected)
+  })
+
+  test.each(['ts >= TIMESTAMP_TRUNC(@since, DAY)', '(@since IS NULL OR ts >= @since)'])(
+    'or not at all, where the windows of %s are many: each alone reads less',
+    async condition => {
+      const sql = `SELECT ts FROM logs WHERE ${condition}`
+      expect(await together(sql, since(manyTimes))).toBe(
+        'more windows of time than one statement is asked for',
+      )
+    },
+  )
+})
 
 test(`${count} random queries answer many sets in one statement as they answer each`, async () => {
   const tally = { same: 0, filled: 0, ordered: 0, refused: 0, left: 0 }

@@ -9,6 +9,7 @@ import type * as ast from '../tree.ts'
 import { conjuncts, descendants } from '../walk.ts'
 import { isBound } from './bounds.ts'
 import { inExpression } from './expressions.ts'
+import { withNeededText } from './needed.ts'
 import * as make from './nodes.ts'
 import type { Batch, Here, Sight } from './context.ts'
 import { columnOfSet, numberItem, parametersIn, prefix, setColumn, setsInFrom } from './sets.ts'
@@ -84,10 +85,11 @@ function matches(
     keys.map(([name]) => make.item(of === null ? make.path(name) : make.path(of, name), null))
   const distinct = make.select(columns(null), make.table(rows, null), { distinct: true })
   const here: Here = { batch, sight, carrying: new Set(), columns: readFrom(values, narrow) }
+  const asked = withNeededText(pattern, inExpression(pattern, here))
   const pairs = make.select(
     [...columns(values), numberItem()],
-    make.join('CROSS', setsInFrom(), make.derived(make.queryOf(distinct), values)),
-    { where: inExpression(pattern, here) },
+    make.join('CROSS', asked.sets, make.derived(make.queryOf(distinct), values)),
+    { where: asked.condition },
   )
   batch.addTable(table, make.queryOf(pairs))
   const sameSet = (first: string) =>

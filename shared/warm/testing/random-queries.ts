@@ -36,7 +36,7 @@ export const tables: Record<string, Column[]> = {
   ],
 }
 
-const words = ['a', 'b', 'ab', 'ba', 'abc', '', 'A', null]
+const words = ['a', 'b', 'ab', 'ba', 'abc', '', 'A', 'https://a.b', null]
 const numbers = [0, 1, 2, 3, -1, null]
 const times = [
   '2026-01-01T00:00:00Z',
@@ -79,6 +79,10 @@ export const parameters: Record<string, { definition: ParameterDefinition; value
   share: { definition: { type: 'number' }, values: shares },
   flag: { definition: { type: 'boolean' }, values: [true, false, null] },
   date: { definition: { type: 'string' }, values: days },
+  pattern: {
+    definition: { type: 'string' },
+    values: ['^ab', 'abc?', 'a.c', 'ab+', 'b$', '(?i)AB', '[ab]c', 'a\\.b', 'b*c', 'https://a\\.b', '', null],
+  },
   mode: { definition: { type: 'string' }, values: ['1', 'hour', 'day'] },
 }
 
@@ -313,6 +317,7 @@ class Writer {
     return random.pick([
       () => `${column('STRING')} = @word`,
       () => `REGEXP_CONTAINS(${column('STRING')}, @word)`,
+      () => `REGEXP_CONTAINS(${column('STRING')}, @pattern)`,
       () => `(@word IS NULL OR STRPOS(${column('STRING')}, @word) > 0)`,
       () => `(${column('STRING')} IS NULL OR ${column('STRING')} LIKE CONCAT('%', @word, '%'))`,
       () => `${column('TIMESTAMP')} >= @since`,
