@@ -76,6 +76,20 @@ const manyTimes = Array.from(
   (_, i) => `2026-01-0${1 + (i % 3)}T${String(i % 24).padStart(2, '0')}:00:00Z`,
 )
 
+test('a regular expression finds what it finds alone, with all of its quantifiers, groups and escapes', async () => {
+  const texts = ['https://api.test/a', 'https://api', 'abc', 'ab', 'Ab|c', '', 'a.c', 'aac', '(?i)ab']
+  const patterns =
+    `abc? abc* ab+c? a|b (abc)?d* [ab]{2} a\\.c a.c ^https://api\\.test ^https?://ap(i|x) https://apis? (?i)AB ab{0}
+    \\bab \\d* https://api\\.test/ab? ^$ $ . \\Qa.c\\E x*`.split(/\s+/)
+  const sql = `SELECT word FROM UNNEST(${JSON.stringify(texts)}) AS word WHERE REGEXP_CONTAINS(word, @pattern) ORDER BY word`
+  const sets = ['', null, ...patterns].map(value => [
+    { name: 'pattern', type: { kind: 'STRING' } as const, value },
+  ])
+  const expected = (await alone(sql, sets))!.map(({ rows }) => rows)
+  const found = (await together(sql, sets)) as Result[]
+  expect(found.map(({ rows }) => rows)).toEqual(expected)
+})
+
 describe('rows are bounded by all sets together, before they are joined with any', () => {
   test.each([
     ['few values, by each', 'ts >= @since', manyTimes.slice(0, 2), [0, 1]],
@@ -137,6 +151,6 @@ test(`${count} random queries answer many sets in one statement as they answer e
     if (expected.some(({ rows }) => rows.length > 0)) tally.filled++
   }
   if (count > 1_000) process.stdout.write(`seeds 1 to ${count}: ${JSON.stringify([tally, ...reasons])}\n`)
-  expect(tally.same).toBeGreaterThan(count * 0.8)
+  expect(tally.same).toBeGreaterThan(count * 0.85)
   expect(tally.filled).toBeGreaterThan(count * 0.35)
 })

@@ -39,7 +39,18 @@ describe('a batch refuses at its place', () => {
     ['18 a parameter in a join in parentheses', 'SELECT l.id FROM (logs AS l JOIN logs AS m ON l.url = @p)'],
     ['47 GROUP BY ROLLUP', 'SELECT COUNT(*) AS c FROM logs WHERE url = @p GROUP BY ROLLUP(url)'],
     ['46 GROUP BY ALL', 'SELECT url, @n AS n, COUNT(*) AS c FROM logs GROUP BY ALL'],
-    ['34 a subquery that reads', 'SELECT id FROM logs WHERE id IN (SELECT id FROM logs WHERE url = @p)'],
+    [
+      '1 as a batch it would not be valid: Unrecognized name: l',
+      'SELECT id FROM logs AS l WHERE EXISTS (SELECT 1 FROM logs AS m WHERE m.url = @p AND m.id = l.id)',
+    ],
+    [
+      '8 an ARRAY subquery of',
+      'SELECT ARRAY(SELECT id FROM logs WHERE url = @p ORDER BY id) AS ids FROM logs',
+    ],
+    [
+      '60 a subquery in ON',
+      'SELECT l.id FROM logs AS l LEFT JOIN logs AS m ON l.id IN (SELECT id FROM logs WHERE url = @p)',
+    ],
     ['54 LIMIT or OFFSET by', 'SELECT id FROM logs WHERE url = @p ORDER BY id LIMIT @n'],
     ['8 a parameter where a constant', 'SELECT STRING_AGG(url, @p) AS urls FROM logs'],
     ['8 a parameter where a constant', 'SELECT JSON_VALUE(url, @p) AS v FROM logs'],
@@ -73,6 +84,11 @@ test('a batch asks a pattern of distinct values, and reads the table once, with 
   expect(sql.match(/FROM logs/g)).toHaveLength(1)
   expect(sql).toContain('SELECT id AS batch__c1, url AS batch__c2 FROM logs WHERE id > 3')
   expect(sql).toMatch(/CROSS JOIN \(SELECT DISTINCT batch__c2 FROM batch__rows1\) .* REGEXP_CONTAINS/)
+})
+
+test('a batch reads the rows beside each set that a set operation has for all', () => {
+  const sql = made('SELECT url FROM logs WHERE url = @p UNION ALL SELECT url FROM logs GROUP BY url')
+  expect(sql).toContain('CROSS JOIN (SELECT url FROM logs GROUP BY url)')
 })
 
 test('a batch computes once what depends on no parameter', () => {

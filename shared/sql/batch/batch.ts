@@ -6,6 +6,7 @@
  * - A SELECT reads the sets beside its tables. `@name` is a column of the set; tables that carry the number are joined by it.
  * - GROUP BY, PARTITION BY, DISTINCT and set operations have the number among their keys. LIMIT is a ROW_NUMBER of each set.
  * - An aggregate of all rows is one of each set; a set without rows gets what the aggregates are of none.
+ * - A subquery of tables in an expression is a table of its own, of which the rows of the set are read.
  * - A comparison with a parameter is a condition of the join. Where few values of the parameter are in use, rows are first
  *   filtered by all of them, which engines can prune partitions by.
  * - Any other condition on columns and parameters, such as a pattern, is asked once for each set and the distinct values of

@@ -17,6 +17,8 @@ export function inExpression<Kind extends ast.AnyNode>(node: Kind, here: Here): 
     if (part.kind === 'SelectStar')
       return withoutSets(part, here, { ...make.copiedParts({ ...part, of: null }, instead), of: part.of })
     if (part.kind === 'Query') return subquery(part, here)
+    if (part.kind === 'ArraySubquery' && part.query.orderBy.length > 0 && readsTables(batch, part.query))
+      throw batch.refuse(part, 'an ARRAY subquery of tables in an order')
     if (part.kind === 'Path') {
       const of = paths.get(part)
       if (of && !of.column && of.variable?.node && here.carrying.has(of.variable.node))
@@ -51,14 +53,18 @@ function withoutSets(star: ast.SelectStar, { batch, carrying }: Here, copy: ast.
   return { ...copy, except: [...copy.except, ...except.map(make.name)] }
 }
 
-/** One that reads arrays of the row is asked of the row and its set. */
+/**
+ * One that reads arrays of the row is asked of the row and its set. One that reads tables becomes a table with the number of the set,
+ * of which the rows of this set are read; were it to name columns of the query around, it would not be valid there.
+ */
 function subquery(query: ast.Query, here: Here): ast.Query {
   const { batch, sight } = here
-  const isOfRow = [...descendants(query)].every(
-    part => part.kind !== 'TableReference' || batch.resolution.tables.get(part) === 'array',
-  )
-  if (!isOfRow && depends(batch, query, sight))
-    throw batch.refuse(query, 'a subquery that reads a table, and depends on a parameter')
+  if (readsTables(batch, query) && depends(batch, query, sight)) {
+    const table = batch.newName('q')
+    batch.addTable(table, batch.query(query, sight, false))
+    const where = make.binary('=', make.path(table, setColumn), columnOfSet(setColumn))
+    return make.queryOf(make.select([make.star(null, [setColumn])], make.table(table, null), { where }))
+  }
   const inside = (part: ast.AnyNode): ast.AnyNode | null => {
     if (part.kind === 'Window') return make.copiedParts(part, inside)
     if (part.kind === 'Query') return make.copiedParts(part, inside)
@@ -68,6 +74,12 @@ function subquery(query: ast.Query, here: Here): ast.Query {
     return null
   }
   return make.copied(query, inside)
+}
+
+function readsTables({ resolution }: Batch, query: ast.Query): boolean {
+  return [...descendants(query)].some(
+    part => part.kind === 'TableReference' && resolution.tables.get(part) !== 'array',
+  )
 }
 
 /** Places of arguments that BigQuery takes constants and parameters for, from the first on. */

@@ -1,6 +1,6 @@
 /** FROM and WHERE of a SELECT that depends on the set: its tables beside the sets, and the conditions that join them. */
 import type * as ast from '../tree.ts'
-import { children, conjuncts } from '../walk.ts'
+import { children, conjuncts, descendants } from '../walk.ts'
 import { inExpression } from './expressions.ts'
 import { type Batch, depends, type Sight } from './context.ts'
 import { boundOf } from './bounds.ts'
@@ -94,6 +94,9 @@ class From {
       const right = this.place(node.right, on)
       return { ...node, left, right, on: node.on && this.written(node.on) }
     }
+    const query = node.on && [...descendants(node.on)].find(part => part.kind === 'Query')
+    if (query && depends(this.batch, query, this.sight))
+      throw this.batch.refuse(query, 'a subquery in ON of a LEFT JOIN, which depends on a parameter')
     const own: ast.Expression[] = []
     const right = this.place(node.right, own)
     if (own.length > 0 && node.using.length > 0)

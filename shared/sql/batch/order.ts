@@ -1,5 +1,6 @@
 /** ORDER BY and LIMIT: what keys stand for in a query around the rows, and the first rows of each set. */
 import { nameKey } from '../relations.ts'
+import type { Column } from '../resolve/resolution.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
 import type { Batch } from './context.ts'
@@ -25,22 +26,35 @@ export function keyOutside(
 ): { key: ast.OrderItem; added: ast.SelectColumn | null } {
   const output = outputName(batch, key.expression, node)
   if (output !== null) return { key: { ...key, expression: make.path(output) }, added: null }
-  const isOfList = key.expression.kind === 'Literal' || readsAliases(batch, node, key.expression)
+  const expression = itemOf(batch, key.expression, node) ?? key.expression
+  const isOfList = expression.kind === 'Literal' || readsAliases(batch, node, expression)
   if (node.distinct || isOfList) throw batch.refuse(key, noColumn)
   const name = batch.newName('k')
-  return { key: { ...key, expression: make.path(name) }, added: make.item(key.expression, name) }
+  return { key: { ...key, expression: make.path(name) }, added: make.item(expression, name) }
 }
 
 /** The name of the column that a key stands for by its number or name; `null` for an expression. */
-function outputName({ resolution }: Batch, key: ast.Expression, body: ast.QueryBody): string | null {
+function outputName(batch: Batch, key: ast.Expression, body: ast.QueryBody): string | null {
+  const column = columnOf(batch, key, body)
+  if (!column || column.name === null) return null
+  const wanted = nameKey(column.name)
+  const { columns } = batch.resolution.rows.get(body)!
+  const called = columns.filter(({ name }) => name !== null && nameKey(name) === wanted)
+  return called.length === 1 ? column.name : null
+}
+
+/** The expression of that column; `null` where it is none, or of a `*`. */
+function itemOf(batch: Batch, key: ast.Expression, node: ast.Select): ast.Expression | null {
+  const from = columnOf(batch, key, node)?.from
+  return from?.kind === 'item' ? from.item.expression : null
+}
+
+function columnOf({ resolution }: Batch, key: ast.Expression, body: ast.QueryBody): Column | null {
   const { columns, open } = resolution.rows.get(body)!
   const isName = key.kind === 'Path' && key.parts.length === 1
   const numbered = key.kind === 'Literal' && open === null ? columns[Number(key.text) - 1] : undefined
   const column = isName ? resolution.paths.get(key)?.column : numbered
-  if (!column || column.name === null || !columns.includes(column)) return null
-  const wanted = nameKey(column.name)
-  const called = columns.filter(({ name }) => name !== null && nameKey(name) === wanted)
-  return called.length === 1 ? column.name : null
+  return column && columns.includes(column) ? column : null
 }
 
 function readsAliases({ resolution }: Batch, node: ast.Select, expression: ast.Expression): boolean {

@@ -122,6 +122,8 @@ export function randomQuery(random: Random): RandomQuery {
 
 interface Written extends RandomQuery {
   columns: { name: string; kind: Kind }[]
+  /** What ORDER BY may go by besides. */
+  hidden?: string
 }
 
 class Writer {
@@ -151,13 +153,14 @@ class Writer {
   }
 
   /** By all columns, so that there is one order, and LIMIT leaves the same rows. */
-  private order({ columns }: Pick<Written, 'columns'>): string {
+  private order({ columns, hidden }: Written): string {
     const { random } = this
     const keys = columns.map(
       ({ name }, at) =>
         random.pick([name, String(at + 1)]) + random.pick(['', ' DESC', ' NULLS LAST', ' DESC NULLS FIRST']),
     )
     const limit = random.oneIn(2) ? ` LIMIT ${random.below(4)}${random.pick(['', ' OFFSET 1'])}` : ''
+    if (hidden !== undefined && random.oneIn(2)) keys.unshift(hidden)
     return ` ORDER BY ${keys.join(', ')}${limit}`
   }
 
@@ -176,7 +179,7 @@ class Writer {
     )
     const operator = random.pick(['UNION ALL', 'UNION DISTINCT', 'INTERSECT DISTINCT', 'EXCEPT DISTINCT'])
     const wrapped = random.oneIn(4) ? `(${right.sql}${this.order(right)})` : right.sql
-    return { ...left, sql: `${left.sql} ${operator} ${wrapped}` }
+    return { sql: `${left.sql} ${operator} ${wrapped}`, columns: left.columns, isOrdered: false }
   }
 
   private select(depth: number, sight: Table[], kinds?: Kind[]): Written {
@@ -200,8 +203,10 @@ class Writer {
     }
     const columns = this.names(wanted)
     const items = columns.map(({ name, kind }) => `${this.value(kind, 2, from.columns)} AS ${name}`)
-    const distinct = random.oneIn(3) ? 'DISTINCT ' : ''
-    return { sql: `SELECT ${distinct}${items.join(', ')} FROM ${tail}`, columns, isOrdered: false }
+    if (random.oneIn(3))
+      return { sql: `SELECT DISTINCT ${items.join(', ')} FROM ${tail}`, columns, isOrdered: false }
+    const hidden = this.value('INT64', 2, from.columns)
+    return { sql: `SELECT ${items.join(', ')} FROM ${tail}`, columns, isOrdered: false, hidden }
   }
 
   private withoutFrom(kinds: Kind[] = ['INT64', 'STRING']): Written {
@@ -331,6 +336,7 @@ class Writer {
       () => `${column('INT64')} IN (@num, 1)`,
       () => this.value('BOOL', depth, columns),
       () => this.value('BOOL', depth, columns),
+      ...this.ofTables(column('STRING'), column('INT64')),
       () => `${column('INT64')} > ${random.below(3)}`,
       () => `${column('STRING')} IS NOT NULL`,
     ])()
@@ -371,6 +377,26 @@ class Writer {
       FLOAT64: [() => `IF(@flag, ${of('FLOAT64')}, @share)`],
     }
     return random.pick(forms[kind])()
+  }
+
+  /** Conditions by subqueries that read tables. */
+  private ofTables(text: string, number: string): (() => string)[] {
+    const { random } = this
+    const inner = () => {
+      const name = this.name('s')
+      const columns = plain[1]!.columns.map(column => ({ sql: `${name}.${column.name}`, kind: column.kind }))
+      return { columns, from: `FROM names AS ${name} WHERE ${name}.known OR ${name}.weight > @num` }
+    }
+    const value = (kind: Kind) => {
+      const { columns, from } = inner()
+      return `SELECT ${this.value(kind, 1, columns)} ${from}`
+    }
+    return [
+      () => `${text} ${random.pick(['', 'NOT '])}IN (${value('STRING')})`,
+      () => `${random.pick(['', 'NOT '])}EXISTS (${value('STRING')})`,
+      () => `${number} >= (SELECT MIN(m) FROM (${value('INT64').replace(' FROM', ' AS m FROM')}))`,
+      () => `${number} IN (${value('INT64')} ORDER BY 1 LIMIT 2)`,
+    ]
   }
 
   private ofTags(columns: Named[]): (() => string)[] {
