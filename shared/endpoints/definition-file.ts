@@ -13,7 +13,6 @@ import {
   type ParameterDefinition,
   passedOn,
   type RollupAnswer,
-  type Scalar,
   type Upstream,
   type Warming,
 } from './definition.ts'

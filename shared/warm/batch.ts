@@ -10,7 +10,7 @@ import {
 } from '../engines/engine.ts'
 import { ResultRows } from '../engines/rows.ts'
 import { batchOf } from '../sql/batch/batch.ts'
-import { fieldOf, setColumn, setsParameter, typeOfSet } from '../sql/batch/sets.ts'
+import { fewParameter, fieldOf, setColumn, setsParameter, typeOfSet } from '../sql/batch/sets.ts'
 import { parse } from '../sql/parser.ts'
 import { tablesOf } from '../sql/relations.ts'
 import type { Columns } from '../sql/resolve/resolution.ts'
@@ -35,13 +35,17 @@ export async function batchFor(engine: QueryEngine, endpoint: Endpoint, query: S
   const parameters = parameterColumns(endpoint)
   const type = { kind: 'ARRAY', element: typeOfSet(parameters) } as const
   const batch: Batch = sets => {
-    const representatives = (names: string[], ends: boolean) => representativesOf(sets, names, ends)
+    const few = new Set<number>()
+    const representatives = (names: string[], ends: boolean) =>
+      representativesOf(sets, names, ends)?.map(place => [...few.add(place)].indexOf(place)) ?? null
     const sql = batchOf(query.sql, catalog, { parameters, representatives })
     const value = sets.map((set, at) => ({
       [setColumn]: at,
       ...Object.fromEntries(set.map(({ name, value }) => [fieldOf(name), value])),
     }))
-    return statementOf({ ...query, sql }, [{ name: setsParameter, type, value }])
+    const bindings = [{ name: setsParameter, type, value }]
+    const bounds = { name: fewParameter, type, value: [...few].map(place => value[place]!) }
+    return statementOf({ ...query, sql }, few.size > 0 ? [...bindings, bounds] : bindings)
   }
   batch([])
   return batch

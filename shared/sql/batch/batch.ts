@@ -23,10 +23,10 @@ import { resolve } from '../resolve/resolve.ts'
 import { firm, type Type, typeName } from '../resolve/types.ts'
 import type * as ast from '../tree.ts'
 import { wholeQuery } from './queries.ts'
-import { prefix, type Sets, setsParameter, typeOfSet } from './sets.ts'
+import { fewParameter, prefix, type Sets, setsParameter, typeOfSet } from './sets.ts'
 
 /**
- * The query that answers many sets of parameters, given as `@sets`: rows as `sql` gives them for each, and behind them
+ * The query that answers many sets of parameters, given as `@sets`, and few of them as `@few_sets`: rows as `sql` gives them for each, and behind them
  * the number of the set, those of one set in order.
  * @param catalog the tables
  * @throws SqlError, at the place, for a query of a shape that is not covered
@@ -53,7 +53,8 @@ function refuseNames(tree: ast.Query, refuse: (node: ast.Node, why: string) => S
 }
 
 function withSets({ parameters }: Sets): Catalog['parameters'] {
-  return new Map([[setsParameter, { kind: 'ARRAY', element: typeOfSet(parameters) }]])
+  const type = { kind: 'ARRAY', element: typeOfSet(parameters) } as const
+  return new Map([setsParameter, fewParameter].map(name => [name, type]))
 }
 
 /** A literal may lose its type on the way: what has been made gives the same columns, or is not used. */

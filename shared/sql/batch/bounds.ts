@@ -4,7 +4,7 @@ import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
 import type { Batch } from './context.ts'
 import * as make from './nodes.ts'
-import { fieldOf, parametersIn, setsParameter } from './sets.ts'
+import { fewParameter, fieldOf, parametersIn } from './sets.ts'
 
 /**
  * A condition as one of all sets: for each of the values in use, by what the statement is given, so that engines know it before
@@ -26,7 +26,7 @@ export function boundOf(batch: Batch, condition: ast.Expression): ast.Expression
 function ofSetAt({ resolution }: Batch, part: ast.AnyNode, place: number): ast.Expression | null {
   if (part.kind !== 'ParameterReference') return null
   const { at } = part
-  const sets = { kind: 'ParameterReference', name: setsParameter, at } as const
+  const sets = { kind: 'ParameterReference', name: fewParameter, at } as const
   const set = { kind: 'Subscript', of: sets, mode: 'OFFSET', index: make.integer(place), at } as const
   const value = { kind: 'FieldAccess', of: set, field: make.name(fieldOf(part.name)), at } as const
   const type = resolution.coercions.get(part)

@@ -45,11 +45,10 @@ export function withNeededText(condition: ast.Expression, made: ast.Expression):
     make.integer(0),
   )
   const any = make.binary('OR', make.binary('=', columnOfSet(needed), make.text('')), has)
-  const branch = { kind: 'CaseBranch', when: any, then: made, at: made.at } as const
-  const otherwise = { kind: 'Literal', literal: 'BOOL', text: 'FALSE', value: '', at: made.at } as const
+  const no = { kind: 'Literal', literal: 'BOOL', text: 'FALSE', value: '', at: made.at } as const
   return {
     sets: make.derived(make.queryOf(sets), `${prefix}s`),
-    condition: { kind: 'Case', operand: null, branches: [branch], otherwise, at: made.at },
+    condition: make.call('IF', [any, made, no]),
   }
 }
 

@@ -9,15 +9,17 @@ import * as make from './nodes.ts'
 export const prefix = 'batch__'
 /** The number of a set, in what `@sets` holds and in the rows of the batch. */
 export const setColumn = `${prefix}set`
-/** The array of structs that a batch takes. */
+/** The array of structs that a batch takes: all sets. */
 export const setsParameter = 'sets'
+/** A second one, of few of them, by which rows are bounded before they are read. */
+export const fewParameter = 'few_sets'
 
 /** The name of a parameter in what `@sets` holds. */
 export function fieldOf(parameter: string): string {
   return `${prefix}p_${nameKey(parameter)}`
 }
 
-/** An element of `@sets`. */
+/** An element of `@sets` and `@few_sets`. */
 export function typeOfSet(parameters: Column[]): StructType {
   const fields = parameters.map(({ name, type }) => ({ name: fieldOf(name), type }))
   return { kind: 'STRUCT', fields: [{ name: setColumn, type: { kind: 'INT64' } }, ...fields] }
@@ -27,7 +29,7 @@ export function typeOfSet(parameters: Column[]): StructType {
 export interface Sets {
   parameters: Column[]
   /**
-   * Places in `@sets` of sets that have, together, all values of these parameters that are in use; `null` where there are too many.
+   * Places in `@few_sets` of sets that have, together, all values of these parameters that are in use; `null` where there are too many.
    * @param ends whether the least and the greatest value of the only parameter will do
    */
   representatives(parameters: string[], ends: boolean): number[] | null
