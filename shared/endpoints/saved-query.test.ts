@@ -46,6 +46,20 @@ describe('a call is answered by', () => {
   })
 })
 
+test('a definition that was stored with batch queries and values apart answers, and is warmed, without them', () => {
+  const [first, second] = endpoint.answers
+  const answers = [
+    { ...first!, batch: null },
+    { ...second!, batch: 'long.batch.sql' },
+  ]
+  const warm = { ...endpoint.warm!, sql: 'a.warm.sql', apart: { span: ['long'] } }
+  const stored = endpointIn(fieldsOf({ ...endpoint, answers, warm }))
+  expect(stored.version).toBe(endpoint.version)
+  expect(['span=long', 'size=9', ''].map(query => chosen(query, stored))).toEqual(
+    ['span=long', 'size=9', ''].map(query => chosen(query)),
+  )
+})
+
 test('a definition that was stored with a time as of which its rows are (asOf) answers by the same query', () => {
   const answers = endpoint.answers.map(answer => ({ ...answer, asOf: 'minute' }))
   const stored = endpointIn(fieldsOf({ ...endpoint, answers }))

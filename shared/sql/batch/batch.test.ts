@@ -86,6 +86,12 @@ test('a batch asks a pattern of distinct values, and reads the table once, with 
   expect(sql).toMatch(/CROSS JOIN \(SELECT DISTINCT batch__c2 FROM batch__rows1\) .* REGEXP_CONTAINS/)
 })
 
+test('a batch joins by a comparison, and asks it of no distinct values', () => {
+  expect(made('SELECT id FROM logs WHERE url = @p')).toMatch(
+    /CROSS JOIN logs WHERE url = batch__s.batch__p_p$/,
+  )
+})
+
 test('a batch reads the rows beside each set that a set operation has for all', () => {
   const sql = made('SELECT url FROM logs WHERE url = @p UNION ALL SELECT url FROM logs GROUP BY url')
   expect(sql).toContain('CROSS JOIN (SELECT url FROM logs GROUP BY url)')

@@ -45,10 +45,9 @@ export function withNeededText(condition: ast.Expression, made: ast.Expression):
     make.integer(0),
   )
   const any = make.binary('OR', make.binary('=', columnOfSet(needed), make.text('')), has)
-  const no = { kind: 'Literal', literal: 'BOOL', text: 'FALSE', value: '', at: made.at } as const
   return {
     sets: make.derived(make.queryOf(sets), `${prefix}s`),
-    condition: make.call('IF', [any, made, no]),
+    condition: make.call('IF', [any, made, make.bool('FALSE')]),
   }
 }
 

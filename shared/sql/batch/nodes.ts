@@ -29,6 +29,10 @@ export function integer(value: bigint | number): ast.Literal {
 
 export const nothing = (): ast.Literal => ({ kind: 'Literal', literal: 'NULL', text: 'NULL', value: '', at })
 
+export function bool(value: 'TRUE' | 'FALSE'): ast.Literal {
+  return { kind: 'Literal', literal: 'BOOL', text: value, value: '', at }
+}
+
 export function text(value: ''): ast.Literal {
   return { kind: 'Literal', literal: 'STRING', text: "''", value, at }
 }

@@ -85,6 +85,8 @@ export function limited(
   const window = make.window([make.path(setColumn)], orderBy)
   const place = make.call('ROW_NUMBER', [], window)
   const qualify = make.between(place, make.integer(skipped! + 1n), make.integer(skipped! + most!))
-  const ranked = make.select(items, make.derived(inner, `${prefix}d`), { qualify })
+  // BigQuery takes QUALIFY with one of WHERE, GROUP BY and HAVING only, by its documentation.
+  const where = make.bool('TRUE')
+  const ranked = make.select(items, make.derived(inner, `${prefix}d`), { where, qualify })
   return make.queryOf(ranked, { orderBy: orderBy.map(key => make.copied(key, () => null)) })
 }
