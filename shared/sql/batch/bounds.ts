@@ -1,8 +1,8 @@
 /** Conditions of WHERE that compare columns with parameters, as bounds of all sets together. */
-import { isUnknown } from '../resolve/types.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
 import type { Batch } from './context.ts'
+import { coerced, inExpression } from './expressions.ts'
 import * as make from './nodes.ts'
 import { fewParameter, fieldOf, parametersIn } from './sets.ts'
 
@@ -18,7 +18,10 @@ export function boundOf(batch: Batch, condition: ast.Expression): ast.Expression
   const places = batch.sets.representatives(parameters, isEnd(condition))
   if (!places && isOfTime(batch, condition))
     throw batch.refuse(condition, 'more windows of time than one statement is asked for')
-  const any = (places ?? []).map(place => make.copied(condition, part => ofSetAt(batch, part, place)))
+  const here = { batch, sight: new Map(), carrying: new Set<ast.From>(), columns: null }
+  const any = (places ?? []).map(place =>
+    inExpression(condition, { ...here, instead: part => ofSetAt(batch, part, place) }),
+  )
   const expression = make.joined('OR', any)
   return expression && { kind: 'Parenthesized', expression, at: condition.at }
 }
@@ -29,8 +32,7 @@ function ofSetAt({ resolution }: Batch, part: ast.AnyNode, place: number): ast.E
   const sets = { kind: 'ParameterReference', name: fewParameter, at } as const
   const set = { kind: 'Subscript', of: sets, mode: 'OFFSET', index: make.integer(place), at } as const
   const value = { kind: 'FieldAccess', of: set, field: make.name(fieldOf(part.name)), at } as const
-  const type = resolution.coercions.get(part)
-  return type && !isUnknown(type) ? make.cast(value, type as never) : value
+  return coerced(value, resolution.coercions.get(part))
 }
 
 /** Whether it is asked of each row, and not of distinct values: a comparison, or one of times, which seldom repeat. */

@@ -29,6 +29,8 @@ export interface Here {
   carrying: ReadonlySet<ast.From>
   /** Where its columns are read elsewhere: by the places of their names. */
   columns: ReadonlyMap<ast.Path, ast.Path> | null
+  /** What stands for a node, before all else; `null` for what it is by itself. */
+  instead?: (node: ast.AnyNode) => ast.AnyNode | null
 }
 
 /** Whether the rows of a node are others for other sets. */

@@ -11,9 +11,12 @@ import { columnOfSet, fieldOf, parametersIn, setColumn, typeOfSet } from './sets
 export function inExpression<Kind extends ast.AnyNode>(node: Kind, here: Here): Kind {
   const { batch, columns } = here
   const instead = (part: ast.AnyNode): ast.AnyNode | null => {
+    const own = here.instead?.(part)
+    if (own) return own
     refuseConstant(batch, part)
     const { coercions, paths } = batch.resolution
-    if (part.kind === 'ParameterReference') return ofSet(part, coercions.get(part))
+    if (part.kind === 'ParameterReference')
+      return coerced(columnOfSet(fieldOf(part.name)), coercions.get(part))
     if (part.kind === 'SelectStar')
       return withoutSets(part, here, { ...make.copiedParts({ ...part, of: null }, instead), of: part.of })
     if (part.kind === 'Query') return subquery(part, here)
@@ -30,17 +33,15 @@ export function inExpression<Kind extends ast.AnyNode>(node: Kind, here: Here): 
       return { ...window, partitionBy: [...window.partitionBy, columnOfSet(setColumn)] }
     }
     const type = coercions.get(part as ast.Expression)
-    if (type && isKnown(type) && type.kind !== 'STRUCT' && parametersIn(part).length > 0)
-      return make.cast(make.copiedParts(part as ast.Expression, instead), type)
-    return null
+    if (!type || parametersIn(part).length === 0) return null
+    return coerced(make.copiedParts(part as ast.Expression, instead), type)
   }
   return make.copied(node, instead)
 }
 
-/** A parameter that GoogleSQL reads as another type is of that type; a column of text never is by itself. */
-function ofSet({ name }: ast.ParameterReference, type: Type | undefined): ast.Expression {
-  const column = columnOfSet(fieldOf(name))
-  return type && isKnown(type) ? make.cast(column, type) : column
+/** What GoogleSQL reads as another type, as a parameter's text, is of that type: a column of text never is by itself. */
+export function coerced(value: ast.Expression, type: Type | undefined): ast.Expression {
+  return type && isKnown(type) && type.kind !== 'STRUCT' ? make.cast(value, type) : value
 }
 
 /** Without the columns of the sets, and the number that a table carries. */

@@ -97,11 +97,12 @@ function ofAll(batch: Batch, node: ast.Select, sight: Sight): Made {
     windows: [],
   }
   const some = make.derived(make.queryOf(selected(batch, groups, { sight }).select), group)
-  const here: Here = { batch, sight, carrying: new Set(), columns: null }
+  const instead = (part: ast.AnyNode) => ofNoRows(batch, part)
+  const here: Here = { batch, sight, carrying: new Set(), columns: null, instead }
   const valueOf = (expression: ast.Expression, name: string) =>
     make.call('IF', [
       make.isNull(make.path(group, setColumn)),
-      inExpression(ofNoRows(batch, expression), here),
+      inExpression(expression, here),
       make.path(group, name),
     ])
   const on = make.binary('=', make.path(group, setColumn), columnOfSet(setColumn))
@@ -118,13 +119,11 @@ function ofAll(batch: Batch, node: ast.Select, sight: Sight): Made {
 
 const countsOfNothing = /^(APPROX_COUNT_DISTINCT|COUNT|COUNTIF)$/
 
-/** An expression over aggregates, as it is where there are no rows. */
-function ofNoRows(batch: Batch, expression: ast.Expression): ast.Expression {
-  return make.copied(expression, part => {
-    if (part.kind !== 'Call' || !isOverRows(part)) return null
-    if (countsOfNothing.test(part.name[0]!.name.toUpperCase())) return make.integer(0)
-    const type = batch.resolution.values.get(part)?.type
-    if (!type || !isKnown(type)) throw batch.refuse(part, 'an aggregate of all rows, whose type is not known')
-    return make.cast(make.nothing(), type)
-  })
+/** What an aggregate is of no rows. */
+function ofNoRows(batch: Batch, part: ast.AnyNode): ast.Expression | null {
+  if (part.kind !== 'Call' || !isOverRows(part)) return null
+  if (countsOfNothing.test(part.name[0]!.name.toUpperCase())) return make.integer(0)
+  const type = batch.resolution.values.get(part)?.type
+  if (!type || !isKnown(type)) throw batch.refuse(part, 'an aggregate of all rows, whose type is not known')
+  return make.cast(make.nothing(), type)
 }
