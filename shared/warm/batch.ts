@@ -12,8 +12,8 @@ import { ResultRows } from '../engines/rows.ts'
 import { batchOf } from '../sql/batch/batch.ts'
 import { fewParameter, fieldOf, setColumn, setsParameter, typeOfSet } from '../sql/batch/sets.ts'
 import { parse } from '../sql/parser.ts'
-import { tablesOf } from '../sql/relations.ts'
 import type { Columns } from '../sql/resolve/resolution.ts'
+import { tablesOf } from '../sql/tables.ts'
 
 /** One binding for each parameter of the endpoint, sorted by name. */
 export type ParameterSet = Binding[]
