@@ -65,6 +65,7 @@ const warmAll = (store: Store) =>
   warm({ engine: instant, store, log: () => {} }, [own, batch], { ms: 5000, bytes: 1e9 })
 const instant = {
   ...({} as QueryEngine),
+  describe: () => Promise.reject(new Error('no columns')),
   run: async () => ({ columns: [], rows: [], truncated: false, bytes: 1, slotMs: null, jobId: null }),
 } as QueryEngine
 const grant = { name: 'a', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
