@@ -1,5 +1,8 @@
 /** Expressions: which function prints which kind, and the kinds that have no file of their own. */
+import { isOverRows } from '../../../sql/resolve/calls.ts'
 import type { Call, Expression, Path, Subscript, WithExpression } from '../../../sql/tree.ts'
+import { descendantsHere } from '../../../sql/walk.ts'
+import { quoteName } from '../syntax.ts'
 import { repeated } from './repeats.ts'
 import { cast } from './casts.ts'
 import { typeIn } from './coercion.ts'
@@ -72,14 +75,37 @@ export function bare(context: Context, node: Expression, scope: Scope): Typed {
   return typeof printed === 'string' ? typed(printed, typeIn(context, node)) : printed
 }
 
-/** Each value stands wherever its name does. */
-function withExpression(context: Context, { variables, body }: WithExpression, scope: Scope): Typed {
-  for (const item of variables) {
+/**
+ * A short value stands wherever its name does. A long one is a column of a subquery, as values of values would grow exponentially;
+ * but one of many rows is of the query that it stands in.
+ */
+function withExpression(context: Context, node: WithExpression, scope: Scope): Typed {
+  const isOfRows = [...descendantsHere(node)].some(isOverRows)
+  const columns: string[] = []
+  for (const item of node.variables) {
     const { sql, type } = context.expression(item.expression, scope)
-    context.items.set(item, typed(sql, type))
+    if (isOfRows && sql.length > 100 * longestValue)
+      throw context.unsupported(
+        node,
+        'WITH of so many uses of aggregates',
+        'compute them in a query inside this one',
+      )
+    if (isOfRows || sql.length < longestValue) context.items.set(item, typed(sql, type))
+    else {
+      const name = quoteName(context.uniqueName('v'))
+      context.items.set(item, typed(name, type))
+      columns.push(`(SELECT ${sql} AS ${name})`)
+    }
   }
-  return context.expression(body, scope)
+  const { sql, type } = context.expression(node.body, scope)
+  return typed(
+    columns.reduceRight((body, column) => `(SELECT ${body} FROM ${column})`, sql),
+    type,
+  )
 }
+
+/** In characters of DuckDB SQL. */
+const longestValue = 500
 
 /** CURRENT_TIMESTAMP and its like are calls without parentheses where nothing else has their name. */
 function pathOrTime(context: Context, node: Path, scope: Scope): string | Typed {

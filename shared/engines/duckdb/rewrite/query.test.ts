@@ -9,6 +9,9 @@ type Claim = [claim: string, sql: string, rows: Row[]]
 
 const one = '(SELECT 1 AS a, 2 AS b)'
 const numbers = 'UNNEST([3, 1, 2]) AS x'
+/** Forty values, each of the one before. */
+const doubled = (value: string) =>
+  Array.from({ length: 40 }, (_, at) => `v${at + 1} AS ${value.replaceAll('v', `v${at}`)}`).join(', ')
 
 const claims: Record<string, Claim[]> = {
   WITH: [
@@ -16,6 +19,15 @@ const claims: Record<string, Claim[]> = {
       'a common table is seen by those behind it',
       'WITH t AS (SELECT 1 AS a), u AS (SELECT a + 1 AS b FROM t) SELECT t.a, u.b FROM t, u',
       [{ a: 1, b: 2 }],
+    ],
+    [
+      'values of values of an expression are each computed once',
+      `SELECT WITH(v0 AS x, ${doubled('IF(v = 1, v + 1, v)')}, v40) AS a, WITH(v0 AS x, ${doubled('v + v')}, v40) AS b FROM ${numbers} ORDER BY a, b`,
+      [
+        { a: 2, b: 2 ** 40 },
+        { a: 2, b: 2 ** 41 },
+        { a: 3, b: 3 * 2 ** 40 },
+      ],
     ],
     ['in any case of letters', 'WITH T AS (SELECT 1 AS a) SELECT A FROM t', [{ A: 1 }]],
     [
