@@ -1,5 +1,5 @@
 /** The functions and operators of redacted callers' SQL, by what `redacted-sql.ts` lets them do, and forms of expressions. */
-import { extractParts } from '../sql/grammar.ts'
+import { functions } from '../sql/functions.ts'
 import type { AnyNode, Call, Expression } from '../sql/tree.ts'
 import { calledName } from '../sql/walk.ts'
 
@@ -62,9 +62,6 @@ export const generates =
 export const makesTimes =
   /^(?:(?:PARSE_)?(?:DATE|DATETIME|TIME|TIMESTAMP)(?:_(?!DIFF$).*)?|GENERATE_(?:DATE|TIMESTAMP)_ARRAY|LAST_DAY)$/
 
-/** The last argument is a part of a date or a form of Unicode, which are written like a column. */
-const takesPart = /_(?:DIFF|TRUNC)$|^LAST_DAY$|^NORMALIZE/
-
 export const comparisons: ReadonlySet<string> = new Set('= != <> < > <= >='.split(' '))
 export const numbers: ReadonlySet<string> = new Set('INT64 FLOAT64 NUMERIC BIGNUMERIC'.split(' '))
 export const times: ReadonlySet<string> = new Set('BOOL DATE DATETIME TIME TIMESTAMP'.split(' '))
@@ -90,10 +87,10 @@ export const says = {
   place: 'this may be a field of a record, without its name: write the name, or SAFE_OFFSET for a list',
   records: `one of these would name the fields of the others, if they are records: choose among columns of one name, or of CAST(x AS STRING)`,
   pivot: 'gives new names to what is stored: aggregate IF(condition, column, NULL) under names of your own',
-  rows: `makes rows, beside which stored values could be spelt: write a list, or use GENERATE_DATE_ARRAY or GENERATE_TIMESTAMP_ARRAY`,
+  rows: `makes rows, beside which stored values could be spelt: write a list of constants, take a stored one, or use GENERATE_DATE_ARRAY or GENERATE_TIMESTAMP_ARRAY`,
   sums: `here takes a stored number, also scaled by a positive literal, and 0 or NULL in its place: compute with the sums instead`,
-  chosen: `a condition on what is stored chooses this, and such answers are not put together: show, group, count or sum it as it is`,
-  many: `this puts more than three counts, ranks or values of lists together: select them and compute with the answer`,
+  chosen: `a condition or a row chooses this, which goes into no function or operator: show, compare, group, count or sum it as it is`,
+  many: `this puts more than three counts, times and choices together: select them and compute with the answer`,
   spells: `this compares what is stored with values that the query computes, which would spell it: compare with a literal or a parameter, and columns as they are with a list that you write or with each other`,
 }
 
@@ -134,11 +131,10 @@ export function isShort(array: Expression): boolean {
   return last! - first! <= 100
 }
 
-/** Whether it is no column. */
-export function isPart(name: string, argument: Expression, at: number): boolean {
-  if (argument.kind !== 'Path' || argument.parts.length > 1 || at === 0 || !takesPart.test(name)) return false
-  const part = argument.parts[0]!.name.toUpperCase()
-  return extractParts.has(part) || /^NFK?[CD]$/.test(part)
+/** Whether an argument is a part of a date or a form of Unicode, which are written like a column. */
+export function isPart(name: string, at: number): boolean {
+  const kinds = functions.get(name)?.signatures.map(({ parameters }) => parameters[at]?.kind) ?? []
+  return kinds.some(kind => kind === 'PART' || kind === 'MODE')
 }
 
 /** In capitals, and without SAFE. */

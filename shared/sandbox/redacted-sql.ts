@@ -37,11 +37,9 @@ import {
   constant,
   either,
   isConstant,
-  isOfLists,
   isPersonalValue,
   isStored,
   isTime,
-  listed,
   made,
   type Named,
   numberOf,
@@ -232,7 +230,9 @@ class Judge {
         return void this.query(from.query)
       case 'UnnestReference': {
         const array = this.use(this.value(from.array))
-        if (array.holds === 'made' && !isShort(from.array)) this.refuse(`this array ${says.rows}`, from.array)
+        const isWritten = isConstant(array) && from.array.kind === 'ArrayLiteral'
+        if (!isStored(array) && array.holds !== 'time' && !isWritten && !isShort(from.array))
+          this.refuse(`this array ${says.rows}`, from.array)
         return
       }
       case 'Pivot':
@@ -278,9 +278,18 @@ class Judge {
   }
 
   private valueOf(column: Column): Value {
-    const value = this.known.get(column) ?? typed(this.followed(column), column.type)
+    const value = this.known.get(column) ?? this.inRows(column)
     this.known.set(column, value)
     return value
+  }
+
+  /** No column of FROM is a constant: an outer join may leave it out. */
+  private inRows(column: Column): Value {
+    const { from, type } = column
+    const value = typed(this.followed(column), type)
+    if (from.kind !== 'columns' && from.kind !== 'array') return value
+    const isOwnTime = isConstant(value) && /^(?:DATE|TIME)/.test(type?.kind ?? '')
+    return isOwnTime ? { ...time, asks: 1 } : varied(value)
   }
 
   /** What a column is made of. The same column is told from itself in another range variable. */
@@ -299,13 +308,13 @@ class Judge {
         return others.length > 0 ? either([first, ...others]) : { ...first, origin: this.newOrigin() }
       }
       case 'array': {
-        const element = varied(this.element(this.value(from.array), from.array))
-        return { ...element, origin: this.newOrigin(), asks: Math.max(1, element.asks ?? 0) }
+        const element = this.element(this.value(from.array), from.array)
+        return { ...element, origin: this.newOrigin() }
       }
       case 'offset':
         return made
       case 'turned':
-        return { ...made, scalar: false }
+        return { ...made, scalar: false, asks: many }
       case 'node':
         return notInSight(name ?? '')
     }
@@ -329,12 +338,12 @@ class Judge {
     const { holds, kinds } = either(partsOf(row).map(({ row: _, ...value }) => value))
     const isOfStored = holds === 'stored' || holds === 'number'
     const problem = isOfStored ? new Violation(says.row, at) : undefined
-    return { holds: holds === 'constant' ? 'listed' : holds, kinds, name: null, row, problem, opens: true }
+    return { holds: holds === 'constant' ? 'chosen' : holds, kinds, name: null, row, problem, opens: true }
   }
 
   /** Of a query as a value. */
   private valueOfQuery(query: ast.Query): Value {
-    return varied(either(partsOf(this.query(query))), 'chosen')
+    return varied(either(partsOf(this.query(query))))
   }
 
   /** What stood before an element in a stored list may say what it is, if it is a text. */
@@ -390,7 +399,7 @@ class Judge {
       case 'InQuery':
         return this.valueOfQuery(node.query)
       case 'InUnnest':
-        return isShort(node.array) ? listed : this.element(this.value(node.array), node.array)
+        return isShort(node.array) ? chosen : this.element(this.value(node.array), node.array)
       case 'InList':
         return either(this.values(node))
       case 'ArraySubquery':
@@ -450,8 +459,7 @@ class Judge {
   }
 
   private truth(operands: readonly Value[]): Value {
-    if (operands.every(isConstant)) return { ...constant, scalar: true }
-    return operands.every(isOfLists) ? { ...listed, scalar: true } : chosen
+    return operands.every(isConstant) ? { ...constant, scalar: true } : chosen
   }
 
   /** A list that the query writes or selects. */
@@ -528,12 +536,9 @@ class Judge {
 
   private call(node: ast.Call): Value {
     const name = nameOf(node)
-    if (name === 'WEEK') return constant
     for (const part of [...node.orderBy, ...(node.having ? [node.having] : [])]) this.use(this.value(part))
     if (node.over && 'kind' in node.over) this.parts(node.over)
-    const given = node.arguments.map((argument, at) =>
-      isPart(name, argument, at) ? constant : this.value(argument),
-    )
+    const given = node.arguments.map((argument, at) => (isPart(name, at) ? constant : this.value(argument)))
     if (!given.some(isStored)) return this.callOfOwn(name, given, node)
     switch (useOf.get(name)) {
       case 'keeps':
@@ -541,7 +546,7 @@ class Judge {
       case 'counts':
         if (given.some(({ problem, mixed }) => problem || (mixed && !aggregates.test(name))))
           return this.changed(name, given, node)
-        return name.startsWith('LOGICAL_') ? chosen : made
+        return name.startsWith('LOGICAL_') ? chosen : { ...made, asks: asksOf(given) }
       case 'matches':
         return this.matched(given, name, node)
       case 'scales':
@@ -574,24 +579,26 @@ class Judge {
       const value = this.kept(name, given, node)
       // A text is one that a number or another text may equal, and a NULL that has a type is no NULL for a record.
       const kept = value.holds === 'time' && name.endsWith('STRING') ? this.put([value], node) : value
-      return { ...(node.over ? varied(kept, 'chosen') : kept), literal: undefined }
+      return { ...(node.over ? varied(kept) : kept), literal: undefined }
     }
     const taken = aggregates.test(name) ? given.map((each): Value => ({ ...each, holds: 'made' })) : given
     const value = this.put(taken, node, joins.test(name))
     if (name.startsWith('LOGICAL_')) return chosen
     if (makesTimes.test(name))
-      return isConstant(value) && !generates.test(name) ? value : { ...time, asks: value.asks }
+      return isConstant(value) && !generates.test(name)
+        ? value
+        : { ...time, asks: Math.max(1, value.asks ?? 0) }
     if (name === 'ARRAY_AGG') return { ...made, asks: many }
     return isConstant(value) && (use === 'counts' || node.over || generates.test(name)) ? made : value
   }
 
-  /** What a function or an operator makes of nothing stored. Whole values are not put together of the answers of many conditions. */
+  /** What a function or an operator makes of nothing stored: of few counts and times, and of none that is chosen. */
   private put(given: readonly Value[], node: ast.AnyNode, isOfMany = false): Value {
     if (given.every(isConstant)) return { ...constant, scalar: true }
-    const asks = given.reduce((sum, value) => sum + (value.asks ?? 0), isOfMany ? many : 0)
+    const asks = isOfMany ? many : asksOf(given)
     if (given.some(({ holds }) => holds === 'chosen')) this.refuse(says.chosen, node)
     if (asks >= many) this.refuse(says.many, node)
-    return { ...made, asks: Math.max(1, asks) }
+    return { ...made, asks }
   }
 
   private kept(name: string, given: Value[], node: ast.Call): Value {
@@ -613,13 +620,11 @@ class Judge {
     for (const value of [...among, ...conditions]) this.use(value)
     const held = among.filter(isStored)
     const others = among.filter(value => !isStored(value))
-    if (held.length === 0) {
-      const value = union(among)
-      if (conditions.every(isConstant)) return value
-      if (conditions.every(isOfLists)) return varied(value, 'listed')
-      // Choices one inside another put together what each condition tells.
-      return { ...varied(value, 'chosen'), asks: (value.asks ?? 0) + 1 }
-    }
+    const varying = among.filter(value => !isConstant(value))
+    // Choices one inside another put together what each condition tells.
+    const count = conditions.filter(value => !isConstant(value)).length || Math.max(0, varying.length - 1)
+    const asks = Math.max(0, ...among.map(value => value.asks ?? 0)) + count
+    if (held.length === 0) return count > 0 ? { ...varied(union(among)), asks } : union(among)
     const isMixed = held.some(({ sum }) => sum) && !held.every(({ sum }) => sum)
     const isDoubtful = among.length > 1 && held.some(({ doubtful }) => doubtful)
     if (isMixed || isDoubtful || others.some(({ holds }) => holds === 'made')) this.refuse(says.spells, node)
@@ -628,7 +633,7 @@ class Judge {
     if (!scalar && !(isOne && others.every(({ literal }) => literal === 'NULL')))
       this.refuse(says.records, node)
     const mixed = held.some(value => value.mixed) || others.some(({ literal }) => !literal)
-    return { ...union(held), scalar, mixed }
+    return { ...union(held), scalar, mixed, asks }
   }
 
   private picked(name: string, value: Value, node: ast.Call): Value {
@@ -660,8 +665,11 @@ class Judge {
   /** Time zones, formats and parts are constants: the messages of errors show them. */
   private timeOf(what: string, given: Value[], node: ast.AnyNode): Value {
     if (given.every(isConstant)) return constant
-    const own = given.filter(value => !isStored(value))
-    const { asks = 0 } = this.put(own, node)
+    this.put(
+      given.map(value => (isStored(value) ? { ...time, asks: value.asks } : value)),
+      node,
+    )
+    const asks = asksOf(given)
     const isOfTime = what === 'CAST' || makesTimes.test(what)
     const isFormat = what.startsWith('FORMAT_')
     const isDifference = what.endsWith('_DIFF')
@@ -673,7 +681,7 @@ class Judge {
     const isOfNumbers = /^(?:DATE|DATETIME|TIME)$/.test(what) && given.length > 2
     if (isOfNumbers || takes.includes(false) || (isFormat && !isConstant(given[0]!)))
       return this.changed(what, given, node)
-    return isOfTime ? { ...time, asks } : { ...made, asks: Math.max(1, asks) }
+    return { ...(isOfTime ? time : made), asks }
   }
 
   private bucket(name: string, given: Value[], node: ast.Call): Value {
@@ -716,7 +724,7 @@ class Judge {
 
   /** What a function makes: of what is stored, it may be compared with constants. A time is what it is in any form. */
   private changed(what: string, taken: Value[], node: ast.AnyNode): Value {
-    const given = taken.map(value => (isTime(value) ? { ...time, asks: 1 } : value))
+    const given = taken.map(value => (isTime(value) ? { ...time, asks: asksOf([value]) } : value))
     const held = given.filter(isStored)
     if (held.length === 0) return { ...this.put(given, node), scalar: false }
     const remedy = remedies.find(([names]) => names.test(what))![1]
@@ -748,6 +756,14 @@ function literalOf({ literal, text, value }: ast.Literal): Value['literal'] {
 
 /** As many as no function takes. */
 const many = 4
+
+/** How many are put together in these, at least one. */
+function asksOf(given: readonly Value[]): number {
+  return Math.max(
+    1,
+    given.reduce((sum, { asks = 0 }) => sum + asks, 0),
+  )
+}
 
 function isAsItIs({ holds, doubtful }: Value): boolean {
   return holds === 'stored' && !doubtful

@@ -5,11 +5,11 @@ import type { Type } from '../sql/resolve/types.ts'
 import type { Violation } from './caller-rules.ts'
 
 /**
- * `constant`: literals, parameters, and what is computed of those alone. `listed`: one of several constants, by row. `chosen`: a
- * condition on what is stored, or one of several constants by it. `time`: a time, which no stored text or number equals. `made`: computed,
+ * `constant`: literals, parameters, and what is computed of those alone. `chosen`: a condition, or one of the query's constants, which
+ * a condition or a row says. `time`: a time, which no stored text or number equals. `made`: computed,
  * but of nothing stored. `number`: computed of stored numbers. `stored`: a column, a field or an element.
  */
-type Held = 'constant' | 'listed' | 'chosen' | 'time' | 'made' | 'number' | 'stored'
+type Held = 'constant' | 'chosen' | 'time' | 'made' | 'number' | 'stored'
 
 export interface Value {
   holds: Held
@@ -19,7 +19,7 @@ export interface Value {
   name: string | null
   /** Of what is stored: which column of which range variable. What is of several, or of several rows, has none. */
   origin?: string | undefined
-  /** Of what is not stored: how many counts, ranks, rows of lists and choices are put together in it. */
+  /** How many counts, times and choices among them are put together in it. */
   asks?: number | undefined
   /** The kind of its type, where that is known. */
   type?: Type['kind'] | undefined
@@ -59,7 +59,6 @@ const none: ReadonlySet<NameKind> = new Set()
 const of = (holds: Held): Value => ({ holds, kinds: none, name: null })
 
 export const constant: Value = of('constant')
-export const listed: Value = { ...of('listed'), asks: 1 }
 export const chosen: Value = { ...of('chosen'), asks: 1, scalar: true }
 export const time: Value = { ...of('time'), scalar: true }
 export const made: Value = { ...of('made'), asks: 1, scalar: true }
@@ -72,10 +71,6 @@ export function isStored({ holds }: Value): boolean {
 
 export function isConstant({ holds }: Value): boolean {
   return holds === 'constant'
-}
-
-export function isOfLists({ holds }: Value): boolean {
-  return holds === 'constant' || holds === 'listed'
 }
 
 export function isPersonalValue({ kinds }: Value): boolean {
@@ -109,17 +104,17 @@ export function numberOf(value: Value, more: Partial<Value> = {}): Value {
 }
 
 /** Which of several it is, the rows or what they hold say. */
-export function varied(value: Value, holds: 'listed' | 'chosen' = 'listed'): Value {
+export function varied(value: Value): Value {
   if (isStored(value)) return value
   const asks = Math.max(1, value.asks ?? 0)
-  return { ...value, holds: isOfLists(value) ? holds : value.holds, asks, literal: undefined }
+  return { ...value, holds: isConstant(value) ? 'chosen' : value.holds, asks, literal: undefined }
 }
 
 /** One of these: which, only the rows know. */
 export function union(values: readonly Value[]): Value {
   const [first] = values
   if (values.length === 1) return first!
-  const order: Held[] = ['constant', 'listed', 'chosen', 'time', 'made', 'stored', 'number']
+  const order: Held[] = ['constant', 'chosen', 'time', 'made', 'stored', 'number']
   const holds = order.findLast(held => values.some(value => value.holds === held)) ?? 'constant'
   const some = (flag: 'mixed' | 'ofText' | 'doubtful') => values.some(value => value[flag])
   const held = values.filter(isStored)

@@ -5,7 +5,7 @@
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { offsetOf, type Place, placeOf, SqlError } from '../sql/error.ts'
-import { defaultLimits, statementLimits } from '../sql/limits.ts'
+import { callerLimits, statementLimits } from '../sql/limits.ts'
 import { parse } from '../sql/parser.ts'
 import { nodeAt } from '../sql/places.ts'
 import { print } from '../sql/printer.ts'
@@ -98,7 +98,7 @@ export function placeInCaller(
   return node && placeOf(callerSql, node.at)
 }
 
-function parseCaller(sql: string, limits = defaultLimits): Query {
+function parseCaller(sql: string, limits = callerLimits): Query {
   try {
     return parse(sql, limits)
   } catch (error) {

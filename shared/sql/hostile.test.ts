@@ -39,7 +39,7 @@ const times = (text: string, count: number) => text.repeat(count)
 const chain = (part: string, link: string, links: number) => part + times(link + part, links)
 
 describe('a limit is reached, and one more is refused', () => {
-  const { bytes, tokens, nesting, links, selects, ctes, columns } = defaultLimits
+  const { bytes, tokens, nesting, links, selects, sources, ctes, columns } = defaultLimits
   const parentheses = (count: number) => `select ${times('(', count)}1${times(')', count)}`
   const unions = (count: number) =>
     times('(', 2) + chain('select 1', ' union all ', count - 1) + times(')', 2)
@@ -57,6 +57,12 @@ describe('a limit is reached, and one more is refused', () => {
     ['links of joins', (n: number) => `select 1 from ${chain('a', ' cross join ', n)}`, links, 'links'],
     ['links of commas', (n: number) => `select 1 from ${chain('a', ',', n)}`, links, 'links'],
     ['SELECTs', unions, selects, 'SELECTs'],
+    [
+      'items of FROM',
+      (n: number) => `select ${chain('exists (select 1 from a, a b, a c, unnest(d))', ' or ', (n - 4) / 4)}`,
+      sources,
+      'in FROM',
+    ],
     ['common tables', common, ctes, 'common tables'],
     ['columns', (n: number) => `select ${times('1,', n - 1)}1`, columns, 'columns'],
     [

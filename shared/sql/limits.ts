@@ -11,6 +11,8 @@ export interface Limits {
   height: number
   /** SELECTs in the whole query. */
   selects: number
+  /** Tables, subqueries and arrays in FROM, in the whole query: each name may be looked up in all. */
+  sources: number
   /** Common tables in the whole query. */
   ctes: number
   /** In one list: of a SELECT, USING, PIVOT and the like, or the fields of a STRUCT. */
@@ -24,9 +26,13 @@ export const defaultLimits: Limits = {
   links: 400,
   height: 1_000,
   selects: 200,
+  sources: 500,
   ctes: 32,
   columns: 1_000,
 }
+
+/** For a caller's own query. */
+export const callerLimits: Limits = { ...defaultLimits, sources: 32 }
 
 /**
  * For a composed statement: an endpoint's tables and a caller's query, each as large as a query may be. Operators of a pipe stand
@@ -39,6 +45,7 @@ export const statementLimits: Limits = {
   links: defaultLimits.links,
   height: defaultLimits.height + 4,
   selects: 2 * defaultLimits.selects,
+  sources: 2 * defaultLimits.sources,
   ctes: 2 * defaultLimits.ctes,
   columns: defaultLimits.columns,
 }

@@ -84,6 +84,7 @@ interface Operator {
 /** Recursive descent: one method for each rule of the grammar, the outermost first. */
 class Parser extends Cursor {
   private selects = 0
+  private sources = 0
   private ctes = 0
 
   // ---- queries
@@ -229,6 +230,14 @@ class Parser extends Cursor {
     if (++this.selects > this.limits.selects)
       throw this.refusal(
         `the query has over ${this.limits.selects} SELECTs and operators of pipes: let one EXTEND or SELECT make several columns`,
+        at,
+      )
+  }
+
+  private countSource(at: number): void {
+    if (++this.sources > this.limits.sources)
+      throw this.refusal(
+        `the query has over ${this.limits.sources} tables, subqueries and arrays in FROM and JOIN: read each table once, with CASE or IF for its parts`,
         at,
       )
   }
@@ -638,6 +647,7 @@ class Parser extends Cursor {
   private inFromParentheses(): ast.From {
     const { at } = this.token
     if (this.atQueryInParentheses()) {
+      this.countSource(at)
       const query = this.subquery()
       return { kind: 'DerivedTable', query, alias: this.tableAlias(), at }
     }
@@ -649,6 +659,7 @@ class Parser extends Cursor {
 
   private tableOrArray(): ast.TableReference | ast.UnnestReference {
     const { at } = this.token
+    this.countSource(at)
     if (this.takeWords('UNNEST')) {
       const array = this.parenthesized(() => this.unnested())
       return { kind: 'UnnestReference', array, alias: this.tableAlias(), offset: this.withOffset(), at }
