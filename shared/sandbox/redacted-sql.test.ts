@@ -393,8 +393,15 @@ const readers = [
     (of, on) =>
       `SELECT id, note, ms, timestamp, (SELECT MAX(v) FROM (SELECT x AS v UNION ALL SELECT x + 8 FROM UNNEST([1]) WHERE ${on})) AS x FROM (${of})`,
   ),
+  deep(
+    'LENGTH(id)',
+    (of, on) =>
+      `SELECT id, note, ms, timestamp, (SELECT SUM(x + 1) FROM UNNEST([1, 2]) AS k WHERE k = 1 OR ${on}) AS x FROM (${of})`,
+  ),
 ].map(rows => {
-  const shown = rows.includes('TIMESTAMP_TRUNC(timestamp, DAY) AS x') ? 'TIMESTAMP_DIFF(x, timestamp, SECOND)' : 'x + 1'
+  const shown = rows.includes('TIMESTAMP_TRUNC(timestamp, DAY) AS x')
+    ? 'TIMESTAMP_DIFF(x, timestamp, SECOND)'
+    : 'x + 1'
   return `WITH one AS (SELECT 1 AS b) SELECT ${shown} AS v FROM (${rows})`
 })
 const joins = ['LEFT', 'FULL', 'INNER'].map(join => {
@@ -420,6 +427,8 @@ test.each([
   "SELECT STRING_AGG(IF(note LIKE '1%', 'a', 'b')) AS x FROM seen",
   "SELECT ARRAY_TO_STRING(ARRAY_AGG(IF(note LIKE '1%', 'a', 'b')), '') AS x FROM seen",
   "SELECT TO_JSON_STRING([IF(note LIKE '1%', 'a', 'b')]) AS x FROM seen",
+  "SELECT TO_JSON_STRING(t) AS x FROM (SELECT COUNTIF(note LIKE '1%') AS a, COUNTIF(note LIKE '2%') AS b, COUNTIF(note LIKE '3%') AS c, COUNTIF(note LIKE '4%') AS d FROM seen) AS t",
+  "SELECT TO_JSON_STRING(t) AS x FROM (SELECT COUNT(*) AS a, LOGICAL_OR(note LIKE '2%') AS b FROM seen) AS t",
   "SELECT JSON_OBJECT('a', note LIKE '1%', 'b', note LIKE '2%') AS x FROM seen",
 ])('what conditions choose is not put together: %s', sql => {
   for (const by of [endpoint, typed]) {

@@ -335,10 +335,13 @@ class Judge {
 
   /** Of a row as a value: its name or the kinds of its columns cannot go with it. */
   private valueOfRow(row: Row, { at }: { at: number }): Value {
-    const { holds, kinds } = either(partsOf(row).map(({ row: _, ...value }) => value))
+    const parts = partsOf(row).map(({ row: _, ...value }) => value)
+    const { holds, kinds } = either(parts)
     const isOfStored = holds === 'stored' || holds === 'number'
     const problem = isOfStored ? new Violation(says.row, at) : undefined
-    return { holds: holds === 'constant' ? 'chosen' : holds, kinds, name: null, row, problem, opens: true }
+    const isChosen = !isOfStored && parts.some(value => isConstant(value) || value.holds === 'chosen')
+    const asks = asksOf(parts)
+    return { holds: isChosen ? 'chosen' : holds, kinds, name: null, row, problem, asks, opens: true }
   }
 
   /** Of a query as a value. */
@@ -584,6 +587,9 @@ class Judge {
     const taken = aggregates.test(name) ? given.map((each): Value => ({ ...each, holds: 'made' })) : given
     const value = this.put(taken, node, joins.test(name))
     if (name.startsWith('LOGICAL_')) return chosen
+    // Conditions say how often it is added.
+    if (name === 'SUM' && given.some(({ holds }) => holds === 'made'))
+      return { ...value, asks: asksOf([value, made]) }
     if (makesTimes.test(name))
       return isConstant(value) && !generates.test(name)
         ? value

@@ -59,7 +59,8 @@ describe('a limit is reached, and one more is refused', () => {
     ['SELECTs', unions, selects, 'SELECTs'],
     [
       'items of FROM',
-      (n: number) => `select ${chain('exists (select 1 from a, a b, a c, unnest(d))', ' or ', (n - 4) / 4)}`,
+      (n: number) =>
+        `select ${chain('exists (select 1 from a, a b, a c, unnest(d))', ' or ', Math.ceil(n / 4) - 1)}`,
       sources,
       'in FROM',
     ],
