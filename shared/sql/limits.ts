@@ -32,7 +32,7 @@ export const defaultLimits: Limits = {
 }
 
 /** For a caller's own query. */
-export const callerLimits: Limits = { ...defaultLimits, sources: 32 }
+export const callerLimits: Limits = { ...defaultLimits, sources: 64 }
 
 /**
  * For a composed statement: an endpoint's tables and a caller's query, each as large as a query may be. Operators of a pipe stand
