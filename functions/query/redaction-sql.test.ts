@@ -403,6 +403,11 @@ const chosen = `
 `
 
 const chosenQueries = [
+  `WITH one AS (SELECT 1 AS b) SELECT CHR(IFNULL(j0.b, 0) * 64 + IFNULL(j1.b, 0) * 2) AS x FROM seen LEFT JOIN one AS j0 ON peer LIKE '2%' LEFT JOIN one AS j1 ON peer LIKE '%7'`,
+  `SELECT q.t + 1 AS x FROM (SELECT IF(y = 1, n + 8, n) AS t, n FROM (SELECT LENGTH(id) AS n, peer FROM seen) LEFT JOIN UNNEST([1]) AS y ON peer LIKE '2%') AS q LEFT JOIN UNNEST([1]) AS z ON q.n > 0 WHERE q.t + q.t + q.t > z`,
+  `SELECT TO_JSON_STRING(t) AS x FROM (SELECT COUNTIF(peer LIKE '2%') AS a, COUNTIF(peer LIKE '_0%') AS b, COUNTIF(peer LIKE '%9_') AS c, COUNTIF(peer LIKE '%7') AS d FROM seen) AS t`,
+  `SELECT k AS x FROM UNNEST(JSON_KEYS(PARSE_JSON(CONCAT('{"203.0.113.97":', '1}')))) AS k JOIN seen ON peer = k`,
+  `SELECT k.n AS x FROM seen JOIN (SELECT DATE_DIFF(DATE '1970-01-01', day, DAY) AS n FROM UNNEST(GENERATE_DATE_ARRAY(DATE '1967-01-01', DATE '1970-01-01')) AS day) AS k ON status = k.n`,
   `SELECT x || y AS z FROM (SELECT ${letter(1)} AS x, ${letter(2)} AS y FROM seen)`,
   `SELECT SUM(v) AS x FROM (${[1, 2, 4, 8].map(place => `SELECT ${bit(place)} AS v FROM seen`).join(' UNION ALL ')})`,
   `SELECT a || b || d || e AS x FROM seen, UNNEST(['0', '2']) AS a, UNNEST(['0', '2']) AS b, UNNEST(['0', '2']) AS d, UNNEST(['0', '2']) AS e WHERE peer >= a`,

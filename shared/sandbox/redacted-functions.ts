@@ -132,9 +132,13 @@ export function isShort(array: Expression): boolean {
 }
 
 /** Whether an argument is a part of a date or a form of Unicode, which are written like a column. */
-export function isPart(name: string, at: number): boolean {
+export function isPart(name: string, argument: Expression, at: number): boolean {
+  const isWord =
+    argument.kind === 'Path'
+      ? argument.parts.length === 1
+      : argument.kind === 'Call' && nameOf(argument) === 'WEEK'
   const kinds = functions.get(name)?.signatures.map(({ parameters }) => parameters[at]?.kind) ?? []
-  return kinds.some(kind => kind === 'PART' || kind === 'MODE')
+  return isWord && kinds.some(kind => kind === 'PART' || kind === 'MODE')
 }
 
 /** In capitals, and without SAFE. */

@@ -541,7 +541,9 @@ class Judge {
     const name = nameOf(node)
     for (const part of [...node.orderBy, ...(node.having ? [node.having] : [])]) this.use(this.value(part))
     if (node.over && 'kind' in node.over) this.parts(node.over)
-    const given = node.arguments.map((argument, at) => (isPart(name, at) ? constant : this.value(argument)))
+    const given = node.arguments.map((argument, at) =>
+      isPart(name, argument, at) ? constant : this.value(argument),
+    )
     if (!given.some(isStored)) return this.callOfOwn(name, given, node)
     switch (useOf.get(name)) {
       case 'keeps':
