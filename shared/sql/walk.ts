@@ -46,8 +46,11 @@ export function* descendants(node: AnyNode): Generator<AnyNode> {
 
 /** What stands in a query or an expression itself, and in no query inside it. */
 export function* descendantsHere(node: AnyNode): Generator<AnyNode> {
-  yield node
-  for (const child of children(node)) if (child.kind !== 'Query') yield* descendantsHere(child)
+  const waiting = [node]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    yield next
+    for (const child of children(next).reverse()) if (child.kind !== 'Query') waiting.push(child)
+  }
 }
 
 /** Whether an expression is the same in all rows. */

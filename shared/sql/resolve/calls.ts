@@ -31,6 +31,8 @@ import { resolveWindow, wholeWindow } from './windows.ts'
 
 /** The name of a called function in capitals, without SAFE. */
 export function functionName(call: Call): { name: string; isSafe: boolean } {
+  const [only, ...more] = call.name
+  if (more.length === 0) return { name: only!.name.toUpperCase(), isSafe: false }
   const parts = call.name.map(part => part.name.toUpperCase())
   const isSafe = parts.length > 1 && parts[0] === 'SAFE'
   return { name: parts.slice(isSafe ? 1 : 0).join('.'), isSafe }

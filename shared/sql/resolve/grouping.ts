@@ -14,6 +14,7 @@ import type { Faults } from './resolution.ts'
  */
 export function refusePartsOfKeys(context: Faults, node: Select, orderBy: OrderItem[]): void {
   const single = keysOf(node).flatMap(key => singleKeys(key, node.groupBy?.grouping !== 'LIST'))
+  if (single.every(isPath)) return
   const numberOf = numbering()
   const columns = new Set(single.filter(isPath).map(numberOf))
   // What is made of keys alone can be made of them again.

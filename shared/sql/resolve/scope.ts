@@ -38,8 +38,12 @@ export function columnsNamed<Named extends { name: string | null }>(
   columns: readonly Named[],
   key: string,
 ): readonly Named[] {
-  return columns.length === 0 ? [] : (byKey(columns).get(key) ?? [])
+  if (columns.length <= few) return columns.filter(({ name }) => sameName(name, key))
+  return byKey(columns).get(key) ?? []
 }
+
+/** So many are walked through: to remember them by name costs more. */
+const few = 32
 
 function byKey<Named extends { name: string | null }>(
   columns: readonly Named[],
@@ -79,12 +83,16 @@ const namesOfAll = new WeakMap<readonly RangeVariable[], Names>()
 
 /** The first range variable of a name, by its key. */
 export function variableNamed(variables: readonly RangeVariable[], key: string): RangeVariable | undefined {
-  if (variables.length < 8) return variables.find(({ name }) => name !== null && nameKey(name) === key)
+  if (variables.length <= few) return variables.find(({ name }) => sameName(name, key))
   return namesOf(variables).variables.get(key)
 }
 
 /** The columns of range variables that have a name, by its key. */
 export function columnsOfAll(variables: readonly RangeVariable[], key: string): Reference[] {
+  if (variables.length <= few)
+    return variables.flatMap(variable =>
+      columnsNamed(variable.columns, key).map(column => ({ parts: 1, variable, column })),
+    )
   const names = namesOf(variables)
   const known = names.columns.get(key)
   if (known) return known
@@ -127,7 +135,7 @@ export function referenceHere(
   if (own) return { parts: 1, variable: null, column: own }
   const hits = columnsOfAll(variables, key)
   if (hits.length > 1) context.fault(first, () => ambiguous(first, variables))
-  return hits[0] ?? (namesOf(variables).isOpen ? 'open' : null)
+  return hits[0] ?? (variables.some(({ open }) => open !== null) ? 'open' : null)
 }
 
 function inVariable(context: Context, variable: RangeVariable, name: Identifier | undefined): Reference {

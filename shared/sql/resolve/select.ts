@@ -173,6 +173,7 @@ function aliasesOf(node: ast.Select, columns: Column[]): ReadonlyMap<string, Col
     node.items.flatMap(item => (item.kind === 'SelectColumn' && item.alias ? nameKey(item.alias.name) : [])),
   )
   const aliases = new Map<string, Column>()
+  if (written.size === 0) return aliases
   for (const column of columns) {
     const key = column.name === null ? '' : nameKey(column.name)
     if (written.has(key)) aliases.set(key, column)

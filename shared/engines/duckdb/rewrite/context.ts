@@ -95,6 +95,8 @@ export interface Typed {
   fields?: Typed[] | undefined
   /** Of a constant INTERVAL, the same without what keeps it apart from those of other units (intervals.ts). */
   plain?: string
+  /** Of arithmetic of FLOAT64s: without the check around it, and the columns that it is made of; `null` for other values. */
+  unchecked?: { sql: string; leaves: string[] | null } | undefined
   /** An array without elements that was written out: it has the type of what surrounds it. */
   empty?: boolean | undefined
 }

@@ -107,9 +107,6 @@ function arithmetic(node: Binary, type: SqlType, given: Sides, sides: Sides): Ty
     : typed(operator === '/' ? put(a, b) : exact(put(a, b), type), type)
 }
 
-/** Of arithmetic of FLOAT64s: without the check around it, and the values that it is made of; `null` if some are no columns. */
-const unchecked = new WeakMap<Typed, { sql: string; leaves: string[] | null }>()
-
 /**
  * FLOAT64s put together; infinity is an error where all of them are finite. Only columns and literals are looked at, which
  * cost nothing to look at again, and of nested operations only the outermost.
@@ -118,7 +115,7 @@ function checkedFloat(given: Sides, coerced: [string, string], put: (x: string, 
   const parts = given.map((value, at) => {
     const sql = coerced[at]!
     if (value.type?.kind !== 'FLOAT64' || value.origin === 'literal') return { sql, leaves: [] }
-    return unchecked.get(value) ?? { sql, leaves: isSimple(sql) ? [sql] : null }
+    return value.unchecked ?? { sql, leaves: isSimple(sql) ? [sql] : null }
   })
   const sql = put(parts[0]!.sql, parts[1]!.sql)
   const leaves = parts.some(part => part.leaves === null)
@@ -131,8 +128,7 @@ function checkedFloat(given: Sides, coerced: [string, string], put: (x: string, 
       return `(CASE WHEN ${tests.join(' AND ')} THEN ${raise('A number is out of range', 'DOUBLE')} ELSE ${sql} END)`
     })
   }
-  unchecked.set(result, { sql, leaves })
-  return result
+  return { ...result, unchecked: { sql, leaves } }
 }
 
 /** Types that are DECIMAL in DuckDB: their arithmetic needs `decimal` and `exact`. */
@@ -217,7 +213,7 @@ export function unary(context: Context, node: Unary, scope: Scope): Typed {
   if (operator === '-' && value.type?.kind === 'INTERVAL')
     return typed(`gsql_interval_multiplied(${value.sql}, CAST(-1 AS BIGINT))`, 'INTERVAL')
   if (operator === '~' && value.type?.kind === 'BYTES') throw bitsOfBytes(context, node)
-  return { ...value, sql: `(${operator} ${value.sql})` }
+  return { ...value, sql: `(${operator} ${value.sql})`, unchecked: undefined }
 }
 
 export function like(context: Context, node: Like, scope: Scope): string {

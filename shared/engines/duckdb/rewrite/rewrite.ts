@@ -3,7 +3,6 @@ import { placeOf, SqlError } from '../../../sql/error.ts'
 import { statementLimits } from '../../../sql/limits.ts'
 import { parse } from '../../../sql/parser.ts'
 import { nameKey } from '../../../sql/relations.ts'
-import { tablesOf } from '../../../sql/tables.ts'
 import type { Query, QueryBody } from '../../../sql/tree.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import type { Rows } from '../../../sql/resolve/resolution.ts'
@@ -84,7 +83,9 @@ export function rewrite(
       )
     seen.add(nameKey(name))
   }
-  const read = tablesOf(tree).map(({ path }) => path.map(part => part.name).join('.'))
+  const read = [...resolution.tables].flatMap(([{ path }, kind]) =>
+    kind === 'real' ? [path.map(part => part.name).join('.')] : [],
+  )
   return { sql: relation.sql, columns, tables: [...new Set(read)].sort(), usesNow }
 }
 
