@@ -193,7 +193,8 @@ class Judge {
       if (isMixed || (compares && held.length === 1)) this.refuse(says.spells, node)
       const asks = both.reduce((sum, value) => sum + (value.asks ?? 0), 0)
       const one = varied(this.choose(both, node))
-      const value = { ...one, asks: Math.max(one.asks ?? 0, asks) }
+      // Of values as they are stored each row has its own.
+      const value = { ...one, asks: both.every(isAsItIs) ? asks : Math.max(one.asks ?? 0, asks) }
       this.known.set(column, value)
       return { name: column.name, value }
     })
