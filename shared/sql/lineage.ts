@@ -78,7 +78,7 @@ export class Lineage {
   }
 }
 
-export function isTable(of: Source['of']): of is TableReference {
+function isTable(of: Source['of']): of is TableReference {
   return 'kind' in of && of.kind === 'TableReference'
 }
 

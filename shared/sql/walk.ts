@@ -1,4 +1,4 @@
-import type { AnyNode, Call, Expression, Query } from './tree.ts'
+import type { AnyNode, Call, Expression } from './tree.ts'
 
 const kinds: ReadonlySet<string> = new Set(
   `ArrayLiteral ArraySubquery Between Binary Call Case CaseBranch Cast CommonTable DerivedTable Exists Extract

@@ -14,7 +14,7 @@ interface TableColumn {
   type?: Type
 }
 
-export interface Unknown {
+interface Unknown {
   unknown: string
 }
 

@@ -1,5 +1,5 @@
 /** FROM: tables, common tables, subqueries and their joins. Arrays are in unnest.ts. */
-import type { From, Join } from '../../../sql/tree.ts'
+import type { From, Join, Query, QueryBody } from '../../../sql/tree.ts'
 import type { RangeVariable, Source } from '../../../sql/resolve/resolution.ts'
 import { quoteName } from '../syntax.ts'
 import { coerce } from './coercion.ts'
@@ -7,6 +7,19 @@ import { type Context, type FromRows, type Relation, type Scope, typed } from '.
 import { columnValue, levelOf, mergedIn, namesIn, typeOf } from './names.ts'
 import { pivot, unpivot } from './pivot.ts'
 import { arrayOf, arrayStep, firstArray } from './unnest.ts'
+
+/**
+ * Whether a query takes the first rows. In FROM such a query is computed by itself: DuckDB filters rows below a LIMIT by what they
+ * are joined with above it, so that others are the first (https://github.com/duckdb/duckdb/pull/22963, not in 1.5.5).
+ */
+export function isCut({ body, limit, offset }: Query): boolean {
+  return limit !== null || offset !== null || isCutIn(body)
+}
+
+function isCutIn(body: QueryBody): boolean {
+  if (body.kind === 'Select') return false
+  return body.kind === 'SetOperation' ? [body.left, body.right].some(isCutIn) : isCut(body.query)
+}
 
 /** Prints FROM, and notes where its columns stand. `outer` is the scope of the query around. */
 export function fromClause(context: Context, node: From, outer: Scope | null): FromRows {
@@ -18,7 +31,13 @@ export function fromClause(context: Context, node: From, outer: Scope | null): F
       return fromClause(context, node.join, outer)
     case 'DerivedTable': {
       const relation = context.query(node.query, outer, 'deferred')
-      return table(context, source, `(${relation.sql})`, relation)
+      const first = quoteName(context.uniqueName('first'))
+      // DuckDB materializes nothing that names columns of a query around it.
+      const sql =
+        isCut(node.query) && !outer
+          ? `WITH ${first} AS MATERIALIZED (${relation.sql}) SELECT * FROM ${first}`
+          : relation.sql
+      return table(context, source, `(${sql})`, relation)
     }
     case 'Pivot':
     case 'Unpivot': {

@@ -16,6 +16,7 @@ import {
   type Typed,
   typed,
 } from './context.ts'
+import { isCut } from './from.ts'
 import { mergedIn, typeOf } from './names.ts'
 import { keysOfRows, keysOfSelect, sortsAround, tail } from './order.ts'
 import { select } from './select.ts'
@@ -60,7 +61,10 @@ function commonTables(context: Context, node: With): CommonText[] {
     if (node.recursive && readsItself(cte)) return recursiveTable(context, cte, table)
     const { sql, ...relation } = context.query(cte.query, null, 'deferred')
     context.common.set(context.resolution.rows.get(cte.query)!, { ...relation, table })
-    return { sql: `${quoteName(table)} AS (${sql})`, recursive: false }
+    return {
+      sql: `${quoteName(table)} AS ${isCut(cte.query) ? 'MATERIALIZED ' : ''}(${sql})`,
+      recursive: false,
+    }
   })
 }
 
