@@ -67,6 +67,7 @@ describe('the direction of imports', () => {
     const leaves = [
       'shared/errors.ts',
       'shared/config.ts',
+      'shared/package-folder.ts',
       'shared/engines/engine.ts',
       'shared/stores/store.ts',
     ]
@@ -114,6 +115,7 @@ describe('the environment', () => {
     const readers = production.filter(({ text }) => /process\.env/.test(text)).map(({ file }) => file)
     const programs = [
       'functions/index.ts',
+      'infra/lqe/folder.ts',
       'infra/lqe/lqe.ts',
       'infra/lqe/path.ts', // where npm was called
       'infra/deploy/deploy.ts',

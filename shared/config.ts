@@ -1,6 +1,8 @@
 /** Settings: one table, read once. No other file reads the environment (`shared/architecture.test.ts`). */
+import { existsSync } from 'node:fs'
 import { totalmem } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { packageFolder } from './package-folder.ts'
 
 interface Setting<T> {
   variable: string
@@ -68,6 +70,13 @@ export const settings = {
     default: () => null,
     ...oneOf('127.0.0.1', '0.0.0.0', '::'),
   }),
+  /** A command goes there before all else (`infra/lqe/folder.ts`), so that other paths begin there. */
+  folder: setting({
+    variable: 'LQE_FOLDER',
+    description: 'Folder of queries/, tables/ and lqe.yaml that a command works on',
+    default: () => resolve('.'),
+    ...path,
+  }),
   dataDir: setting({
     variable: 'DATA_DIR',
     description: 'Folder of the local logs and documents',
@@ -83,7 +92,7 @@ export const settings = {
   tablesDir: setting({
     variable: 'TABLES_DIR',
     description: 'Folder of the log tables’ schema files',
-    default: () => resolve('infra/tables'),
+    default: () => (existsSync('tables') ? resolve('tables') : join(packageFolder, 'infra/tables')),
     ...path,
   }),
   engine: setting<'duckdb' | 'bigquery'>({

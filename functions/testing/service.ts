@@ -48,7 +48,7 @@ export interface TestSetup {
 export const asShipped: Environment = { ENGINE_PROCESSES: undefined }
 
 /** `npm run test:deployed` runs the same tests against the bundle in `dist`. */
-const asDeployed = process.env['SERVICE'] === 'deployed' ? resolve('dist') : null
+const asDeployed = process.env['SERVICE'] === 'deployed' ? resolve('dist/function') : null
 
 let made = 0
 let patched = false

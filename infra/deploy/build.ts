@@ -1,12 +1,14 @@
 /**
- * `npm run build`: makes `dist/`, the folder to deploy. It has one CommonJS bundle, in which SDKs are loaded when first
+ * `npm run build`: makes `dist/`. In `function/` is what is deployed: one CommonJS bundle, in which SDKs are loaded when first
  * used, its entry `entry.ts`, and a package.json of its own: from the repository's, Google's buildpack would put all of
- * node_modules/.bin on PATH.
+ * node_modules/.bin on PATH. Beside it are the programs of an installed package (`files` in package.json), in modules that
+ * share what they have in common.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { functionFolder } from '../../shared/package-folder.ts'
 import { version } from '../../shared/version.ts'
 import { buildExplorer } from './build-explorer.ts'
 import { trimGoogleClients } from './trim-google-clients.ts'
@@ -53,6 +55,7 @@ const bundling: BuildOptions = {
   target: 'node24',
   format: 'cjs',
   supported: { 'dynamic-import': false }, // `entry.ts` gives the bundle `require` only, which does the same
+  define: { 'import.meta.filename': '__filename' },
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
@@ -66,6 +69,37 @@ export async function bundle(
   { external = [framework], plugins = [] }: Pick<BuildOptions, 'external' | 'plugins'> = {},
 ): Promise<void> {
   await build({ ...bundling, entryPoints: [entry], outfile, external, plugins: [versionAlone, ...plugins] })
+}
+
+/** By name: `lqe`, the function of `lqe start`, and the local engine's process. */
+const programs = {
+  lqe: 'infra/lqe/lqe.ts',
+  service: 'infra/local/service.ts',
+  process: 'shared/engines/duckdb/process.ts',
+}
+
+/** Not in the package: what is only loaded in the repository, and a generator that is larger than all the rest. */
+const elsewhere = ['esbuild', 'swagger-typescript-api']
+
+/** Bundles the programs of the package. @returns bytes of all modules together */
+async function buildPrograms(folder: string): Promise<number> {
+  const { metafile } = await build({
+    ...bundling,
+    format: 'esm',
+    splitting: true,
+    target: 'node22.18',
+    supported: {},
+    define: {},
+    // What is CommonJS in the bundle asks for Node's own modules by `require`.
+    banner: { js: `import{createRequire as $r}from'node:module';const require=$r(import.meta.url);` },
+    entryPoints: programs,
+    outdir: folder,
+    chunkNames: '[hash]',
+    external: [framework, '@duckdb/node-api', ...elsewhere],
+    plugins: [versionAlone, trimGoogleClients],
+    metafile: true,
+  })
+  return Object.values(metafile.outputs).reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 /** Bundles the functions. @returns bytes of the bundle */
@@ -116,10 +150,11 @@ function writePackage(folder: string): void {
 
 /** All of `dist/`. @param say gets a line for each part */
 export async function buildAll(say: (line: string) => void): Promise<void> {
-  const bytes = await buildFunctions('dist')
-  say(`dist/service.js: ${(bytes / 1024).toFixed(0)} KB`)
-  const page = await buildExplorer('dist/explorer')
-  say(`dist/explorer: ${(page / 1024).toFixed(0)} KB gzipped`)
+  const size = (bytes: number) => `${(bytes / 1024).toFixed(0)} KB`
+  rmSync('dist', { recursive: true, force: true })
+  say(`dist: ${size(await buildPrograms('dist'))}`)
+  say(`dist/function/service.js: ${size(await buildFunctions(functionFolder))}`)
+  say(`dist/function/explorer: ${size(await buildExplorer(join(functionFolder, 'explorer')))} gzipped`)
 }
 
 if (import.meta.main) await buildAll(line => console.log(line))

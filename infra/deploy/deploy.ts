@@ -1,5 +1,5 @@
 /**
- * `npm run deploy -- --project=P`: from nothing, or from any state in between, to a service that answers. It compares the project
+ * `lqe deploy --project=P`: from nothing, or from any state in between, to a service that answers. It compares the project
  * with what is needed and does the rest, so it can be run again at any time. The guide is infra/docs/operating.md.
  */
 import { spawn } from 'node:child_process'
@@ -7,8 +7,8 @@ import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { loadConfig } from '../../shared/config.ts'
 import { issueKey, listKeys } from '../../shared/keys/records.ts'
+import { functionFolder, isBuilt } from '../../shared/package-folder.ts'
 import { openServices } from '../../shared/services.ts'
-import { buildAll } from './build.ts'
 import { restore, setUpDatabase, setUpFields } from './firestore.ts'
 import {
   deployFunctions,
@@ -41,7 +41,7 @@ interface Run {
 
 type Step = readonly [title: string, act: (google: Google, site: Site, run: Run) => Promise<unknown>]
 
-/** For each push, of the bundle in `dist/`: what an account without rights on the project may do. */
+/** For each push, of the bundle that is built: what an account without rights on the project may do. */
 const release: Step[] = [
   ['tests', testQueries],
   ['functions', deployFunctions],
@@ -57,7 +57,7 @@ const steps: Step[] = [
   ['accounts', setUpAccounts],
   ['rights', setUpRoles],
   ['data', (google, site) => Promise.all([setUpDatabase(google, site), setUpTables(google, site)])],
-  ['bundle', async (google, _site, { dryRun }) => dryRun || buildAll(google.options.say)],
+  ['bundle', async (google, _site, { dryRun }) => dryRun || isBuilt || build(google.options.say)],
   ...release.slice(1),
   ['rows', async (_google, _site, run) => run.sample && lqe(run, 'logs', 'sample')],
   // Nothing waits for these.
@@ -65,6 +65,12 @@ const steps: Step[] = [
   ['builds of pushes', setUpTrigger],
   ['expiry and backups', setUpFields],
 ]
+
+/** An installed package has it, and no compiler. */
+async function build(say: (line: string) => void): Promise<void> {
+  const { buildAll } = await import('./build.ts')
+  await buildAll(say)
+}
 
 /** Here, as they would stop `apply` when new code serves already; also in a dry run. */
 async function testQueries(_google: Google, _site: Site, run: Run): Promise<void> {
@@ -87,7 +93,7 @@ async function smokeServing(google: Google, site: Site, run: Run): Promise<void>
 async function lqe({ google, env, dryRun }: Run, ...args: string[]): Promise<void> {
   google.options.say(`lqe ${args.join(' ')}`)
   if (dryRun) return
-  const child = spawn(process.execPath, ['infra/lqe/lqe.ts', ...args], {
+  const child = spawn(process.execPath, [process.argv[1]!, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -163,8 +169,8 @@ async function deploy({ only, deleteOlderRows, ...flags }: Flags & { only?: stri
 async function push(flags: Flags): Promise<void> {
   const run = runOf(flags)
   await preflightHere(run.google, run.site)
-  if (!run.dryRun && !existsSync('dist'))
-    throw new SettingsError('There is no dist/ to release: npm run build')
+  if (!run.dryRun && !existsSync(functionFolder))
+    throw new SettingsError('There is no dist/function to release: npm run build')
   await carryOut(run, release)
   if (!run.dryRun) await printAddresses(run)
 }
@@ -198,7 +204,7 @@ async function restoreInto({ into, time, ...flags }: Flags & { into: string; tim
     throw new SettingsError(`--time=${time} is no time, such as 2026-11-22T20:15:00Z`)
   await restore(google, site, into, time)
   const prefix = site.prefix && ` --prefix=${site.prefix}`
-  console.log(`Now: npm run deploy -- --project=${site.project}${prefix} --database=${into}`)
+  console.log(`Now: lqe deploy --project=${site.project}${prefix} --database=${into}`)
 }
 
 async function remove(flags: Flags & { deleteDataset?: string; deleteDatabase?: string }): Promise<void> {
@@ -223,51 +229,56 @@ function command(name: string, names: RegExp, description: string): Command {
   return one.option('--dry-run', 'say what would be changed, and change nothing')
 }
 
-/** Without a word it is `all`, whose help this has too. */
-const program = new Command('deploy')
-  .helpOption(false)
-  .addCommand(
-    command('all', /^/, 'Deploys the service in a project of Google Cloud, or what is missing of it')
-      .option('--sample', 'load the sample logs')
-      .option('--only <steps>', `some of: ${steps.map(([title]) => title).join(', ')}`)
-      .option('--delete-older-rows', 'a lower --partition-expiry-days may delete rows')
-      .addHelpText('after', '\nOthers, each with --help: push, rollback, restore, remove')
-      .action(deploy),
-    { isDefault: true },
-  )
-  .addCommand(
-    command('push', ofFunctions, 'Releases dist/ (npm run build) in a project that has been set up').action(
-      push,
-    ),
-  )
-  .addCommand(
-    command('rollback', /^(region|prefix)$/, 'Gives the traffic to the revisions that had it before')
-      .option('--query <revision>', 'this one instead')
-      .option('--warm <revision>', 'this one instead')
-      .action(rollback),
-  )
-  .addCommand(
-    command('restore', /^(prefix|database)$/, 'Makes another Firestore database, as this one was')
-      .requiredOption(
-        '--into <name>',
-        'name of the new database, which --database=NAME of a deployment then uses',
-      )
-      .option('--time <time>', 'of the last seven days: 2026-11-22T20:15:00Z; by default the newest backup')
-      .action(restoreInto),
-  )
-  .addCommand(
-    command('remove', ofInstallation, 'Removes the service; data stay unless they are named')
-      .option('--delete-dataset <name>', 'the dataset with all its tables too')
-      .option('--delete-database <name>', 'the Firestore database too: definitions, keys, answers')
-      .action(remove),
-  )
-
-if (import.meta.main)
-  try {
-    await program.parseAsync()
-  } catch (error) {
-    console.error((error as Error).message)
-    if (!(error instanceof SettingsError))
-      console.error('What is done stands. Run it again when this is put right.')
-    process.exitCode = 1
+/** An action that says what went wrong, and that it may be run again. */
+function telling<T extends unknown[]>(act: (...given: T) => Promise<void>) {
+  return async (...given: T): Promise<void> => {
+    try {
+      await act(...given)
+    } catch (error) {
+      console.error((error as Error).message)
+      if (!(error instanceof SettingsError))
+        console.error('What is done stands. Run it again when this is put right.')
+      process.exitCode = 1
+    }
   }
+}
+
+/** Without a word it is `all`, whose help this has too. */
+export function deployCommand(): Command {
+  const named = `some of: ${steps.map(([title]) => title).join(', ')}`
+  return new Command('deploy')
+    .description('deploy in a project of Google Cloud; push, rollback, restore, remove')
+    .helpOption(false)
+    .addCommand(
+      command('all', /^/, 'Deploys the service in a project of Google Cloud, or what is missing of it')
+        .option('--sample', 'load the sample logs')
+        .option('--only <steps>', named)
+        .option('--delete-older-rows', 'a lower --partition-expiry-days may delete rows')
+        .addHelpText('after', '\nOthers, each with --help: push, rollback, restore, remove')
+        .action(telling(deploy)),
+      { isDefault: true },
+    )
+    .addCommand(
+      command('push', ofFunctions, 'Releases this version in a project that has been set up').action(
+        telling(push),
+      ),
+    )
+    .addCommand(
+      command('rollback', /^(region|prefix)$/, 'Gives the traffic to the revisions that had it before')
+        .option('--query <revision>', 'this one instead')
+        .option('--warm <revision>', 'this one instead')
+        .action(telling(rollback)),
+    )
+    .addCommand(
+      command('restore', /^(prefix|database)$/, 'Makes another Firestore database, as this one was')
+        .requiredOption('--into <name>', 'name of the new database, for --database=NAME of a deployment')
+        .option('--time <time>', 'of the last seven days: 2026-11-22T20:15:00Z; by default the newest backup')
+        .action(telling(restoreInto)),
+    )
+    .addCommand(
+      command('remove', ofInstallation, 'Removes the service; data stay unless they are named')
+        .option('--delete-dataset <name>', 'the dataset with all its tables too')
+        .option('--delete-database <name>', 'the Firestore database too: definitions, keys, answers')
+        .action(telling(remove)),
+    )
+}

@@ -1,7 +1,7 @@
 /** The Firestore database: point-in-time recovery, daily backups, and the indexes and expiry of `firestore.indexes.json`. */
-import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Google, Json } from './google-api.ts'
+import indexes from './firestore.indexes.json' with { type: 'json' }
 import type { Site } from './settings.ts'
 
 interface Index {
@@ -18,7 +18,7 @@ interface Field extends Json {
   indexConfig?: { indexes?: { fields: Index[] }[] }
 }
 
-const wanted = JSON.parse(readFileSync(new URL('firestore.indexes.json', import.meta.url), 'utf8')) as Wanted
+const wanted: Wanted = indexes
 
 export function databaseOf({ project, database }: Pick<Site, 'project' | 'database'>): string {
   return `firestore/v1/projects/${project}/databases/${database}`

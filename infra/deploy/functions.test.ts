@@ -1,6 +1,7 @@
 /** Who gets the traffic, and who may call, in a project on the stand-in; and what gcloud is told. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { loadConfig, settings as ofService } from '../../shared/config.ts'
 import { changes, openProject, type Project } from '../google/control/testing/project.ts'
@@ -126,7 +127,7 @@ describe('a rollback', () => {
   afterEach(() => new Promise(resolve => server.close(resolve)))
 
   const rollback = (...args: string[]) =>
-    project.run(process.execPath, ['infra/deploy/deploy.ts', 'rollback', '--project=my-project', ...args])
+    project.run(process.execPath, ['infra/lqe/lqe.ts', 'deploy', 'rollback', '--project=my-project', ...args])
   const traffic = () => [trafficOf('query'), trafficOf('warm')]
 
   test('gives the traffic to the revisions before, and the same again goes forward', async () => {
@@ -268,7 +269,7 @@ describe('the functions', () => {
           `staging-${name}`,
           '--gen2',
           '--runtime=nodejs24',
-          '--source=dist',
+          `--source=${resolve('dist/function')}`,
           `--entry-point=${name}`,
           `--service-account=staging-${name}@my-project.iam.gserviceaccount.com`,
           '--env-vars-file=a.yaml',

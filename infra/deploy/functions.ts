@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { functionFolder } from '../../shared/package-folder.ts'
 import type { Google, Json } from './google-api.ts'
 import { grant } from './rights.ts'
 import { type FunctionName, functionNames, namesIn, type Site } from './settings.ts'
@@ -105,8 +106,9 @@ async function describe(google: Google, site: Site, name: FunctionName): Promise
 /** Arguments of gcloud. @param envFile YAML or JSON: commas in a value would break `--set-env-vars` */
 export function deployArguments(site: Site, name: FunctionName, envFile: string): string[] {
   const { email, functionName } = namesIn(site)
-  const same = '--gen2 --runtime=nodejs24 --source=dist --trigger-http --quiet'.split(' ')
+  const same = '--gen2 --runtime=nodejs24 --trigger-http --quiet'.split(' ')
   const flags = {
+    source: functionFolder,
     project: site.project,
     region: site.region,
     'entry-point': name,

@@ -216,7 +216,7 @@ describe('preflight', () => {
   })
 
   test('misses gcloud, which deploys the functions', async () => {
-    const args = ['infra/deploy/deploy.ts', '--project=my-project', '--dry-run']
+    const args = ['infra/lqe/lqe.ts', 'deploy', '--project=my-project', '--dry-run']
     const { status, output } = await project.run('/usr/bin/env', [
       'PATH=/bin/none',
       process.execPath,

@@ -1,6 +1,6 @@
 /**
- * What a deployment is told: one table. Flags are kept in `infra/deploy/projects/<project>.yaml`, so that the next deployment,
- * also that of CI, is told the same; the file is for the repository.
+ * What a deployment is told: one table. Flags are kept in `deploy/<project>.yaml` (of this repository: `infra/deploy/projects/`), so that the
+ * next deployment, also that of CI, is told the same; the file is for the repository of whose endpoints they are.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -89,7 +89,8 @@ type Value = string | number | boolean
 type Kept = { env?: Record<string, Value> | null } & Partial<Record<Name | 'access', Value>>
 
 export function fileOf(project: string, prefix = ''): string {
-  return join('infra/deploy/projects', `${[project, prefix].filter(Boolean).join('.')}.yaml`)
+  const folder = existsSync('infra/deploy') ? 'infra/deploy/projects' : 'deploy'
+  return join(folder, `${[project, prefix].filter(Boolean).join('.')}.yaml`)
 }
 
 function readKept(file: string): { kept: Kept; lineOf: (name: string) => string } {
@@ -162,7 +163,7 @@ export function keepSite(site: Site): string {
   const kept = Object.fromEntries(said.map(([name]) => [name, values[name]]))
   mkdirSync(dirname(file), { recursive: true })
   const env = Object.keys(site.env).length > 0 ? { env: site.env } : {}
-  const head = '# Settings of the deployment in this project; `npm run deploy` reads and writes them.'
+  const head = '# Settings of the deployment in this project; `lqe deploy` reads and writes them.'
   writeFileSync(file, `${head}\n${stringify({ ...kept, ...env })}`)
   return file
 }

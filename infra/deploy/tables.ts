@@ -1,7 +1,9 @@
 /** BigQuery: the dataset, the log tables, who may read them, and the service's own requests. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { loadConfig } from '../../shared/config.ts'
 import type { FieldSchema } from '../../shared/engines/schema.ts'
+import { packageFolder } from '../../shared/package-folder.ts'
 import { type Google, holds, type Json } from './google-api.ts'
 import { grant } from './rights.ts'
 import { functionNames, namesIn, type Site } from './settings.ts'
@@ -35,13 +37,14 @@ const projectColumn: Field = {
   description: 'The reference of the project the entry belongs to, as in its metadata',
 }
 
-const folder = new URL('../tables/', import.meta.url)
+/** Schema files: of the folder that is deployed, and what ships. */
+const folders = () => [loadConfig({}).tablesDir, join(packageFolder, 'infra/tables')] as const
 /** A view over the lines that Cloud Logging routes here. */
 const requests = 'service.requests'
 
 /** Logical names of the log tables. */
 export function logTables(): string[] {
-  const files = readdirSync(folder).filter(file => file.endsWith('.json'))
+  const files = readdirSync(folders()[0]).filter(file => file.endsWith('.json'))
   return files.map(file => basename(file, '.json')).filter(name => name !== requests)
 }
 
@@ -51,7 +54,10 @@ export function tableId(name: string): string {
 }
 
 function schemaOf(name: string): Field[] {
-  return JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')) as Field[]
+  const file = folders()
+    .map(folder => join(folder, `${name}.json`))
+    .find(existsSync)!
+  return JSON.parse(readFileSync(file, 'utf8')) as Field[]
 }
 
 /** @param set `project.dataset` */

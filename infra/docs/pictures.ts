@@ -12,7 +12,7 @@ const folder = join(import.meta.dirname, 'pictures')
 if (!chromiumPath) throw new Error('There is no Chromium on this machine.')
 mkdirSync(folder, { recursive: true })
 const dataDir = mkdtempSync(join(tmpdir(), 'pictures-'))
-const { child: service } = await start({ args: ['infra/local/start.ts'], env: { DATA_DIR: dataDir } })
+const { child: service } = await start({ args: ['infra/lqe/lqe.ts', 'start'], env: { DATA_DIR: dataDir } })
 const ended = new Promise(resolve => service.once('exit', resolve))
 const browser = await launch(chromiumPath)
 try {

@@ -16,7 +16,6 @@ const root = join(import.meta.dirname, '../..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const reference = readFileSync(join(root, 'infra/docs/reference.md'), 'utf8')
 const ownSql = readFileSync(join(root, 'queries/README.md'), 'utf8')
-const nodeVersion = join(root, 'infra/local/node-version.cjs') // required by `npm start` and `npm run lqe`
 const folder = mkdtempSync(join(tmpdir(), 'readme-'))
 const port = await freePort()
 const project = /export PROJECT=(\w+)/.exec(readme)?.[1] ?? ''
@@ -47,7 +46,7 @@ beforeAll(async () => {
   // Fewer than `npm start` makes: each `apply` compares its queries over all of them.
   const logsFolder = join(folder, 'data/logs')
   await writeSample({ logsFolder, tablesFolder: env.TABLES_DIR, now: new Date(), rows: 1000 })
-  service = spawn(process.execPath, ['-r', nodeVersion, 'infra/local/start.ts'], { cwd: root, env })
+  service = spawn(process.execPath, ['infra/lqe/bin.cjs', 'start'], { cwd: root, env })
   for (const stream of [service.stdout!, service.stderr!])
     stream.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   while (!/usage\.api-counts.*X-API-KEY/s.test(printed)) await sleep(50)

@@ -9,6 +9,7 @@ import { type BigQueryServer, type BigQueryServerOptions, startBigQueryServer } 
 import type { Config, Environment } from '../../shared/config.ts'
 import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import type { Details, Log, Severity } from '../../shared/log.ts'
+import { functionFolder } from '../../shared/package-folder.ts'
 import { useEmulator } from './firestore-emulator.ts'
 import { functionOf, start, stop, untilUp } from '../local/process.ts'
 
@@ -54,13 +55,13 @@ export async function startBackends(
 
 /**
  * Starts a function of the bundle, in its folder: the explorer's page is beside it. Its log lines go to `log`.
- * @param where by default `dist`, on a free port
+ * @param where by default what was built last, on a free port
  */
 export async function startBundle(
   target: string,
   env: Environment,
   log: Log,
-  { folder = join(import.meta.dirname, '../../dist'), port }: { folder?: string; port?: number } = {},
+  { folder = functionFolder, port }: { folder?: string; port?: number } = {},
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const server = await start({ ...functionOf(folder, target, env), cwd: folder, port })
   createInterface(server.child.stdout!).on('line', line => relay(line, log))

@@ -9,8 +9,7 @@ import { missingEmulator } from '../google/firestore-emulator.ts'
 import { issueKey } from '../../shared/keys/records.ts'
 import { apply } from '../lqe/apply/apply.ts'
 import { print } from '../lqe/print.ts'
-import { buildFunctions } from '../deploy/build.ts'
-import { buildExplorer } from '../deploy/build-explorer.ts'
+import { buildAll } from '../deploy/build.ts'
 import { projects } from '../lqe/logs/sample.ts'
 import { startBackends, startBundle } from '../google/backends.ts'
 import { keepWarm } from './scheduler.ts'
@@ -34,8 +33,7 @@ async function start(): Promise<void> {
   await apply(services, { queries: 'queries', dryRun: false, out: text => print(...text.split('\n')) })
   const grant = { name: 'local', endpoints: '*' as const, pins: {}, expiresAt: null }
   const { key } = await issueKey(services.store, { ...grant, rights: ['cache:bypass'] })
-  await buildFunctions('dist')
-  await buildExplorer('dist/explorer')
+  await buildAll(() => {})
   const running = [
     await startBundle('query', env, log, { port }),
     await startBundle('warm', env, log, { port: port + 1 }),

@@ -1,15 +1,15 @@
 /** Servers in processes of their own; functions among them are started as Google's buildpack starts them. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { getCompileCacheDir } from 'node:module'
+import { createRequire, getCompileCacheDir } from 'node:module'
 import { connect } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../../shared/config.ts'
 import { freePort } from '../../shared/testing/free-port.ts'
 
-const root = join(import.meta.dirname, '../..')
-const framework = join(root, 'node_modules/@google-cloud/functions-framework/build/src/main.js')
+const installed = createRequire(import.meta.url).resolve('@google-cloud/functions-framework')
+const framework = join(dirname(installed), 'main.js')
 
 /** To be started as `node <args>`. */
 export interface Program {
@@ -37,7 +37,7 @@ export function functionOf(source: string, target: string, env: Environment = {}
 }
 
 /** It may not listen yet: see `untilUp`. Of this process's environment it gets PATH and HOME only. */
-export async function start({ args, env, cwd = root, ...given }: Program): Promise<Server> {
+export async function start({ args, env, cwd, ...given }: Program): Promise<Server> {
   const port = given.port ?? (await freePort())
   const { PATH, HOME } = process.env
   const [file, ...before] = given.command ?? [process.execPath]

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** Everything that a start prints which comes to nothing. */
 async function startFails(env: Record<string, string>, cwd = root): Promise<string> {
   const all = { PATH: process.env['PATH'], DATA_DIR: folder, PORT: String(await freePort()), ...env }
-  const args = ['-r', join(root, 'infra/local/node-version.cjs'), join(root, 'infra/local/start.ts')] // as `npm start`
+  const args = [join(root, 'infra/lqe/bin.cjs'), 'start'] // as `npm start`
   return new Promise((resolve, reject) =>
     execFile(process.execPath, args, { env: all, cwd }, (error, stdout, stderr) =>
       error ? resolve(stdout + stderr) : reject(new Error('the start came to something')),
@@ -127,7 +127,7 @@ describe('a start', () => {
       PORT: String(port),
       EXPLORER_DIR: 'off',
     }
-    const child = spawn(process.execPath, ['infra/local/start.ts'], { env })
+    const child = spawn(process.execPath, ['infra/lqe/lqe.ts', 'start'], { env })
     let knocks = 0
     const knocking = setInterval(() => {
       const socket = connect(port, 'localhost', () => knocks++)
@@ -168,7 +168,7 @@ describe('a start', () => {
   test('ends in time with a service that is too busy to see the signal', async () => {
     const port = await freePort()
     const env = { PATH: process.env['PATH'], DATA_DIR: join(folder, 'knocked'), PORT: String(port) }
-    const child = spawn(process.execPath, ['infra/local/start.ts'], {
+    const child = spawn(process.execPath, ['infra/lqe/lqe.ts', 'start'], {
       env: { ...env, EXPLORER_DIR: 'off', DRAIN_MS: '500' },
     })
     let printed = ''

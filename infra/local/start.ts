@@ -1,4 +1,4 @@
-/** `npm start`: the service on this machine, with sample logs, a key and requests to try. */
+/** `lqe start`: the service on this machine, with sample logs, a key and requests to try; it takes files of queries/ as they are saved. */
 import { once } from 'node:events'
 import {
   accessSync,
@@ -11,11 +11,14 @@ import {
   rmdirSync,
   writeFileSync,
 } from 'node:fs'
+import { watch } from 'node:fs/promises'
 import { createServer, type Server as Listener } from 'node:net'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import type { EngineError } from '../../shared/engines/engine.ts'
 import { openDataFolder } from '../../shared/data-folder.ts'
+import { ending, functionFolder, isBuilt, packageFolder } from '../../shared/package-folder.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { createAuthenticator } from '../../shared/keys/authenticate.ts'
 import { issueKey } from '../../shared/keys/records.ts'
@@ -24,64 +27,100 @@ import { version } from '../../shared/version.ts'
 import { openSqlite } from '../../shared/stores/sqlite/store.ts'
 import { StoreError } from '../../shared/stores/store.ts'
 import { apply } from '../lqe/apply/apply.ts'
-import { buildExplorer } from '../deploy/build-explorer.ts'
+import { samplesOf } from '../lqe/apply/compare.ts'
 import { QueriesError } from '../lqe/apply/yaml.ts'
 import { LogsError } from '../lqe/logs/error.ts'
 import { sourcesOf } from '../lqe/logs/publish.ts'
 import { projects } from '../lqe/logs/sample.ts'
 import { print, warn } from '../lqe/print.ts'
-import { functionOf, start, untilUp } from './process.ts'
+import { functionOf, type Server, start, untilUp } from './process.ts'
 import { makeSampleLogs } from './samples.ts'
 import './with-parent.ts'
 
-try {
-  const config = loadConfig(process.env)
+/** How it is begun again. */
+const again = isBuilt ? 'lqe start' : 'npm start'
+
+/** Ends with the service, or where something is in the way. */
+export async function startHere(): Promise<void> {
+  try {
+    await serve(loadConfig(process.env))
+  } catch (error) {
+    const sentence = sentenceOf(error)
+    if (sentence === null) throw error
+    warn(...sentence.split('\n'))
+    process.exit(1)
+  }
+}
+
+async function serve(config: Config): Promise<void> {
   const { port } = config
   const place = await holdPort(port)
   assertWritable(config)
   await assertStore(config)
   await makeSampleLogs(config)
   const services = await openServices({ ...config, engineProcesses: 0 })
-  const ofFiles = (line: string) => line.replace(/^~ .*/, '$&, as in queries/; its tests were not run')
-  await apply(services, {
-    queries: 'queries',
-    dryRun: false,
-    out: text => print(...ofFiles(text).split('\n')),
-  })
-  const [key, project] = [await localKey(config, services), await busiestProject(services)]
-  await services.close()
+  const isOwn = existsSync('queries')
+  const queries = isOwn ? 'queries' : join(packageFolder, 'queries')
+  const applyFiles = () => apply(services, { queries, dryRun: false, out: printPlan })
+  await applyFiles()
+  const [key, examples] = [await localKey(config, services), await examplesOf(services)]
   const explorer = await makeExplorer(config)
   await new Promise(resolve => place.close(resolve))
-  const server = await start({ ...functionOf('infra/local/service.ts', 'query', process.env), port })
+  const server = await startService(config)
+  await untilUp(server)
+  greet(port, key, examples, explorer)
+  if (!isOwn) print('There is no queries/ here, so these are endpoints that ship. Your own: lqe init')
+  else await watchFiles(queries, applyFiles)
+}
+
+function printPlan(text: string): void {
+  print(...text.replace(/^~ .*/, '$&, as in queries/; its tests were not run').split('\n'))
+}
+
+/** This process ends with it, and by its end. */
+async function startService({ port, drainMs }: Config): Promise<Server> {
+  // What this process applies is in force at the next call.
+  const env = { REMEMBER_MS: '1', ...process.env }
+  const service = join(import.meta.dirname, `service.${ending}`)
+  const server = await start({ ...functionOf(service, 'query', env), port })
   let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
       stopping = true
       server.child.kill(signal)
       // For a service that is too busy to see the signal, with a function of DuckDB in JavaScript.
-      setTimeout(() => server.child.kill('SIGKILL'), config.drainMs)
+      setTimeout(() => server.child.kill('SIGKILL'), drainMs)
     })
   server.child.on('exit', (code, signal) => {
-    if (signal && !stopping) console.error(`The service was ended by ${signal}: npm start begins it again.`)
+    if (signal && !stopping) console.error(`The service was ended by ${signal}: ${again} begins it again.`)
     process.exit(code ?? 1)
   })
-  await untilUp(server)
-  greet(port, { key, project, explorer })
   server.child.stdout!.pipe(process.stdout)
-} catch (error) {
-  const sentence = sentenceOf(error)
-  if (sentence === null) throw error
-  warn(...sentence.split('\n'))
-  process.exit(1)
+  return server
 }
+
+/** Applies the folder when a file in it is saved, and says where one is wrong; what was in force stays so then. */
+async function watchFiles(queries: string, applyFiles: () => Promise<void>): Promise<void> {
+  for await (const { filename } of watch(queries)) {
+    if (!/\.(sql|yaml)$/.test(filename ?? '')) continue
+    await sleep(savedMs)
+    await applyFiles().catch((error: Error) => {
+      if (!(error instanceof QueriesError)) return warn(error.message)
+      warn(...error.message.split('\n'), 'What was in force before stays so.')
+    })
+  }
+}
+
+/** An editor may write a file in several steps, and the two of an endpoint one after the other. */
+const savedMs = 30
 
 /** What is in the way and what to do; `null` = a bug, which shows its stack. */
 function sentenceOf(error: unknown): string | null {
   if (error instanceof ConfigError || error instanceof LogsError) return error.message
   if (error instanceof QueriesError)
-    return `${error.message}\nThe service was not started: correct queries/, then run npm start again.`
+    return `${error.message}\nThe service was not started: correct queries/, then run ${again} again.`
   if (error instanceof StoreError)
-    return `${error.message}; correct that, or move the file away: npm start makes another, with a new key`
+    return `${error.message}; correct that, or move the file away: ${again} makes another, with a new key`
   const { syscall, code, message } = error as NodeJS.ErrnoException
   if (syscall === undefined) return null
   const remedy = code === 'ENOSPC' ? 'make room' : 'let this user read and write it'
@@ -97,7 +136,7 @@ async function holdPort(port: number): Promise<Listener> {
   const place = createServer(socket => socket.destroy()).listen(port)
   await once(place, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
     const reason = code === 'EACCES' ? 'is for the system alone' : 'is not free'
-    throw new ConfigError(`Port ${port} ${reason}: set another one, as in PORT=8081 npm start`)
+    throw new ConfigError(`Port ${port} ${reason}: set another one, as in PORT=8081 ${again}`)
   })
   return place
 }
@@ -130,17 +169,22 @@ async function assertStore({ dataDir, store: kind }: Config): Promise<void> {
 }
 
 /**
- * Builds the explorer, unless the setting names a folder or says off.
+ * The explorer that was built with this program, or one that is built here, unless the setting names a folder or says off.
  * @returns whether the service has a page
  */
 async function makeExplorer({ dataDir, explorerDir }: Config): Promise<boolean> {
   if (process.env['EXPLORER_DIR']) return explorerDir !== null
-  const folder = join(dataDir, 'explorer')
+  const folder = isBuilt ? join(functionFolder, 'explorer') : join(dataDir, 'explorer')
+  if (!isBuilt) await build(folder)
+  process.env['EXPLORER_DIR'] = folder // for the service, which is a process of its own
+  return true
+}
+
+async function build(folder: string): Promise<void> {
+  const { buildExplorer } = await import('../deploy/build-explorer.ts')
   await buildExplorer(folder).catch(({ message }: Error) => {
     throw new ConfigError(`The page: ${message.split(':')[0]}; EXPLORER_DIR=off starts without it`)
   })
-  process.env['EXPLORER_DIR'] = folder // for the service, which is a process of its own
-  return true
 }
 
 /** The key of this machine, in a file beside the data: each start prints the same. */
@@ -167,22 +211,43 @@ async function busiestProject({ engine }: Services): Promise<string> {
   return typeof project === 'string' ? project : projects[0]!.ref
 }
 
-function greet(
-  port: number,
-  { key, project: ref, explorer }: { key: string; project: string; explorer: boolean },
-): void {
-  // For the quotation marks of the lines below.
-  const project = encodeURIComponent(ref.toWellFormed()).replaceAll("'", '%27')
-  const base = `http://localhost:${port}/api/endpoints/query`
-  const page = `http://localhost:${port}/#usage.api-counts?interval=daily&project=${project}`
-  console.log(`
-Serving at http://localhost:${port}, version ${version}
-API key: ${key}
-${explorer ? `\nIn a browser, with that key:\n  ${page}\n` : ''}
-The newest log entries of a project:
-  curl -s '${base}/logs.all?project=${project}' -H 'X-API-KEY: ${key}'
+interface Example {
+  name: string
+  title: string
+  query: string
+}
 
-Requests by day over the last 7 days (also hourly, minutely):
-  curl -s '${base}/usage.api-counts?interval=daily&project=${project}' -H 'X-API-KEY: ${key}'
-`)
+/** Calls of two endpoints with their required parameters, but not of the service's usage, which begins empty. */
+async function examplesOf(services: Services): Promise<Example[]> {
+  const all = (await services.endpoints.all()).filter(({ name }) => name !== usageEndpoint)
+  const shown = [...all.slice(0, 1), ...all.slice(1).slice(-1)]
+  const hasProject = shown.some(({ parameters }) => 'project' in parameters)
+  // Of a chart's intervals, days show the most.
+  const values: Record<string, string> = {
+    interval: 'daily',
+    ...(hasProject ? { project: await busiestProject(services) } : {}),
+  }
+  return shown.map(({ name, description, parameters, required }) => {
+    const pairs = required.map(parameter => {
+      const value = values[parameter] ?? samplesOf(parameters[parameter]!).at(0) ?? ''
+      return [parameter, String(value)] as [string, string]
+    })
+    const query = new URLSearchParams(pairs).toString()
+    return { name, title: (description ?? name).split(/[.:;] /)[0]!, query: query && `?${query}` }
+  })
+}
+
+const usageEndpoint = 'service.usage'
+
+function greet(port: number, key: string, examples: Example[], explorer: boolean): void {
+  const at = `http://localhost:${port}`
+  const last = examples.at(-1)
+  const page = `${at}/${last ? `#${last.name}${last.query}` : ''}`
+  print('', `Serving at ${at}, version ${version}`, `API key: ${key}`)
+  if (explorer) print('', 'In a browser, with that key:', `  ${page}`)
+  for (const { title, name, query } of examples) {
+    const call = `${at}/api/endpoints/query/${name}${query}`
+    print('', `${title}:`, `  curl -s '${call}' -H 'X-API-KEY: ${key}'`)
+  }
+  print('')
 }

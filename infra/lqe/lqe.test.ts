@@ -14,7 +14,7 @@ import { program, runProgram } from './testing/command.ts'
 const root = join(import.meta.dirname, '../..')
 
 test('a command whose reader has read enough goes on without an error', () => {
-  const command = '"$0" -r ./infra/local/node-version.cjs infra/lqe/lqe.ts logs tables | true'
+  const command = '"$0" infra/lqe/bin.cjs logs tables | true'
   const folder = mkdtempSync(join(tmpdir(), 'lqe-'))
   const env = { ...process.env, DATA_DIR: folder }
   const { stderr } = spawnSync('sh', ['-c', command, process.execPath], { cwd: root, encoding: 'utf8', env })

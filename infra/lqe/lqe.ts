@@ -1,4 +1,4 @@
-/** The operator's command line: `npm run lqe -- <command>`. */
+/** The command line: `lqe <command>`, in the repository `npm run lqe -- <command>`. */
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { Command } from 'commander'
@@ -11,11 +11,13 @@ import { SecretError } from '../../shared/pages/secret.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { version } from '../../shared/version.ts'
 import { visible } from '../../shared/visible-text.ts'
+import { deployCommand } from '../deploy/deploy.ts'
 import { applyCommand } from './apply/apply.ts'
 import { QueriesError } from './apply/yaml.ts'
 import { cursorCommand } from './cursors.ts'
 import { testCommand } from './endpoint-tests/command.ts'
 import { endpointCommand } from './endpoints.ts'
+import { enterFolder } from './folder.ts'
 import { importCommand } from './import/command.ts'
 import { keyCommand } from './keys.ts'
 import { toBigQuery } from './logs/bigquery.ts'
@@ -126,7 +128,16 @@ const cloud = [
   storeCommand(withServices, author),
   typesCommand(withServices),
 ]
-const local = [testCommand(tables), logsCommand(folders, withServices), tableCommand(() => folders('clear'))]
+const start = new Command('start')
+  .description('serve the endpoints of this folder on this machine, with a key and the page')
+  .action(async () => (await import('../local/start.ts')).startHere())
+const local = [
+  start,
+  testCommand(tables),
+  logsCommand(folders, withServices),
+  tableCommand(() => folders('clear')),
+  deployCommand(),
+]
 
 const program = new Command('lqe')
   .description('Endpoints, keys, logs and tables of the log query service')
@@ -145,6 +156,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 try {
+  enterFolder()
   // `npm run lqe apply --dry-run`, without the `--` after lqe: npm keeps the option, and apply would apply.
   if (process.env['npm_config_dry_run'] === 'true')
     throw new ConfigError('npm took --dry-run for itself: npm run lqe -- apply --dry-run')

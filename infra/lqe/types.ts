@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { openApiOf } from '../../functions/query/openapi.ts'
+import { ConfigError } from '../../shared/config.ts'
 import { asUsual } from '../../shared/data-folder.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { listKeys, unknownKey } from '../../shared/keys/records.ts'
@@ -47,9 +48,11 @@ async function endpointsOf({ endpoints, store }: Services, keyId: string | undef
   return all.filter(({ name }) => key.endpoints === '*' || key.endpoints.includes(name))
 }
 
-/** The generator reads and writes files. It is loaded here alone: a deployed bundle does without it. */
+/** The generator reads and writes files. It is loaded here alone: other commands, and an installed package, do without it. */
 async function clientFor(document: object): Promise<string> {
-  const { generateApi } = await import('swagger-typescript-api')
+  const { generateApi } = await import('swagger-typescript-api').catch(() => {
+    throw new ConfigError('lqe types needs a package: npm install --save-dev swagger-typescript-api')
+  })
   const folder = mkdtempSync(join(tmpdir(), 'lqe-types-'))
   try {
     const input = join(folder, 'openapi.json')

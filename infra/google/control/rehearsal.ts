@@ -91,9 +91,9 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
         env: { ...ofBuild.env, ...registry() },
         out,
       }),
-    /** `npm run deploy -- ...` */
+    /** `lqe deploy ...` */
     deploy: async (...args: string[]) => {
-      const output = await run('infra/deploy/deploy.ts', ...args, `--project=${id}`)
+      const output = await run('infra/lqe/lqe.ts', 'deploy', ...args, `--project=${id}`)
       key ||= /lqe_\w{20,}/.exec(output)?.[0] ?? ''
       return output
     },

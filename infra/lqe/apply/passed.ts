@@ -2,17 +2,16 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { packageFolder } from '../../../shared/package-folder.ts'
 import type { FileProblem } from './yaml.ts'
 
-const root = join(import.meta.dirname, '../../..')
-
 /** The program that checks: all that can answer, and the checks, with the versions of what they use. */
-const program = ['package.json', 'package-lock.json', '{functions,shared,infra}/**/*.{ts,json}']
+const program = ['package.json', 'package-lock.json', '{functions,shared,infra}/**/*.{ts,json}', 'dist/*.js']
 const others = ['**/*.{test,soak}.ts', '**/testing', 'functions/explorer', 'infra/{bench,deploy,google}']
 
 /** Paths from the root, sorted. */
 export function programFiles(): string[] {
-  return globSync(program, { cwd: root, exclude: others }).toSorted()
+  return globSync(program, { cwd: packageFolder, exclude: others }).toSorted()
 }
 
 /** More are forgotten, the oldest first. */
@@ -36,7 +35,7 @@ export class Passed {
   /** @param folders whose files are checked, and against which: the endpoints', the table schemas' */
   constructor(dataDir: string, queries: string, tablesFolder: string) {
     this.#file = join(dataDir, 'apply-passed')
-    const parts = programFiles().map(path => join(root, path))
+    const parts = programFiles().map(path => join(packageFolder, path))
     const surroundings = [...parts, ...filesIn(tablesFolder)].map(digestOf)
     this.#surroundings = JSON.stringify([process.version, surroundings])
     this.#digests = new Map(filesIn(queries).map(path => [path, digestOf(path)]))

@@ -1,12 +1,13 @@
 /** Writes imported endpoints as pairs of files, each after the checks of `lqe apply`. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { join, relative } from 'node:path'
 import { Document, parseDocument, visit } from 'yaml'
 import { asUsual } from '../../../shared/data-folder.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { DefinitionError, endpointFrom } from '../../../shared/endpoints/definition-file.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
+import { packageFolder } from '../../../shared/package-folder.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { tablesOf } from '../../../shared/sql/tables.ts'
 import { visible } from '../../../shared/visible-text.ts'
@@ -197,14 +198,21 @@ function endpointOf({ name, definition, sql, place, placeOf }: Draft): Endpoint 
   }
 }
 
-const schema = resolve(import.meta.dirname, '../../../shared/endpoints/definition.schema.json')
+const schema = join(packageFolder, 'shared/endpoints/definition.schema.json')
 
-/** As the files of queries/ are formatted. Prettier is loaded here alone: a deployed bundle does without it. */
+/** As the files of queries/ are formatted. */
 async function yamlOf({ definition }: Draft, queries: string): Promise<string> {
-  const { format, resolveConfig } = await import('prettier')
+  const [{ format }, yaml] = await Promise.all([
+    import('prettier/standalone'),
+    import('prettier/plugins/yaml'),
+  ])
   const first = `# yaml-language-server: $schema=${relative(queries, schema)}\n`
-  const options = await resolveConfig(import.meta.filename)
   const document = new Document(definition)
   visit(document, { Seq: (_, list) => void (list.flow = true) })
-  return format(first + yamlText(document, { lineWidth: 118 }), { ...options, parser: 'yaml' })
+  return format(first + yamlText(document, { lineWidth: 118 }), {
+    parser: 'yaml',
+    plugins: [yaml],
+    printWidth: 110,
+    singleQuote: true,
+  })
 }

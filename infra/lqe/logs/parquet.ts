@@ -5,6 +5,7 @@ import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { openDataFolder } from '../../../shared/data-folder.ts'
+import { loadDuckDb } from '../../../shared/engines/duckdb/database.ts'
 import { loadPrefix } from '../../../shared/engines/duckdb/loads.ts'
 import { duckType, quoteName, quoteText } from '../../../shared/engines/duckdb/syntax.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
@@ -70,7 +71,7 @@ export async function withStage<T>(logsFolder: string, act: (stage: Stage) => Pr
   mkdirSync(logsFolder, { recursive: true })
   removeAbandoned(logsFolder)
   const folder = mkdtempSync(join(logsFolder, stagePrefix))
-  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const { DuckDBInstance } = await loadDuckDb()
   const instance = await DuckDBInstance.create(':memory:', { temp_directory: join(folder, 'spill') })
   const connection = await instance.connect()
   try {

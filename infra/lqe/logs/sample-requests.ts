@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { packageFolder } from '../../../shared/package-folder.ts'
 import { type Json, uuidOf } from './entries.ts'
 
 export type Random = ReturnType<typeof randomOf>
@@ -13,7 +14,7 @@ type Fields = { [name: string]: Json }
 /** What texts of the templates name. */
 type Words = { [name: string]: string | number | null }
 
-const world = parse(readFileSync(join(import.meta.dirname, 'sample.yaml'), 'utf8'), {
+const world = parse(readFileSync(join(packageFolder, 'infra/lqe/logs/sample.yaml'), 'utf8'), {
   merge: true,
 }) as {
   projects: {

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { asUsual } from '../../../shared/data-folder.ts'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { columnsOf, type FieldSchema } from '../../../shared/engines/schema.ts'
+import { isBuilt, packageFolder } from '../../../shared/package-folder.ts'
 import { accessColumns, isCombined, parseAccess } from '../logs/access-log.ts'
 import { guessedRow, isNamedCsv, readCsv } from '../logs/csv.ts'
 import { BadEntry, parseJson, timeColumn } from '../logs/entries.ts'
@@ -172,6 +173,9 @@ export async function makeTable(
   await withStage(logsFolder, ({ connection }) =>
     prepareTableFolder(connection, tableFolder(logsFolder, name), columns),
   )
+  const isShipped = isBuilt && tablesFolder.startsWith(packageFolder)
+  if (isShipped)
+    throw new LogsError('This folder has no tables/ for a table of your own: lqe init makes one.')
   const file = schemaFile(tablesFolder, name)
   const beside = `${file}.${process.pid}.tmp`
   try {

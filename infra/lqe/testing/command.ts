@@ -13,7 +13,7 @@ interface Outcome {
 }
 
 /** Arguments of Node that run the program, as `npm run lqe` does. */
-export const program = ['-r', './infra/local/node-version.cjs', 'infra/lqe/lqe.ts']
+export const program = ['infra/lqe/bin.cjs']
 
 const root = join(import.meta.dirname, '../../..')
 
@@ -25,7 +25,7 @@ export async function runProgram(
   commands: string[][],
   options: ExecFileOptions,
 ): Promise<{ out: string; err: string }[]> {
-  const [before, lqe] = ['infra/local/node-version.cjs', program.at(-1)!].map(file => join(root, file))
+  const [before, lqe] = ['infra/local/node-version.cjs', 'infra/lqe/lqe.ts'].map(file => join(root, file))
   // Node evaluates a module again under another address, and keeps what it imports.
   const loop = `
     for (const [n, args] of ${JSON.stringify(commands)}.entries()) {

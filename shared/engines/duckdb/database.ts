@@ -1,11 +1,26 @@
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { ConfigError } from '../../config.ts'
 import type { Column } from '../../sql/types.ts'
 import type { Deadline } from '../deadline.ts'
 import { registerUdfs } from './udfs/register.ts'
 import { quoteText } from './syntax.ts'
 import { prepareTableFolder, tableFolder } from './tables.ts'
+
+/** DuckDB's package, which is optional. Loaded here: a process that runs no query does not pay for it. @throws ConfigError without it */
+export async function loadDuckDb() {
+  try {
+    return await import('@duckdb/node-api')
+  } catch (cause) {
+    const { message } = cause as Error
+    const [first] = message.split('\n')
+    throw new ConfigError(
+      `ENGINE: duckdb needs the package @duckdb/node-api: npm install @duckdb/node-api (${first})`,
+      { cause },
+    )
+  }
+}
 
 /**
  * A database in memory, whose tables are views (`views.ts`) over the files in `<logsFolder>/<table>/`. It reads those
@@ -17,8 +32,7 @@ export async function openDatabase(
   tables: ReadonlyMap<string, Column[]>,
   memoryBytes = 2_000_000_000,
 ): Promise<DuckDBInstance> {
-  // Loaded here: a process that runs no query does not pay for it.
-  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const { DuckDBInstance } = await loadDuckDb()
   const { default: accessors } = await import('@duckdb/node-api/lib/vectors/dataAccessors.js')
   // By itself the client drops a byte order mark at a text's start (infra/docs/surgery.md).
   Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) })

@@ -2,6 +2,7 @@
 import { renameSync, rmSync } from 'node:fs'
 import type { Column, SqlType } from '../../sql/types.ts'
 import type { Value } from '../engine.ts'
+import { loadDuckDb } from './database.ts'
 import { boundValue } from './rewrite/literals.ts'
 import { quoteText } from './syntax.ts'
 import { boundText } from './values.ts'
@@ -12,7 +13,7 @@ import { boundText } from './values.ts'
  * @throws an error of DuckDB or of the file system; there is no file then but one of before
  */
 export async function writeParquet(file: string, columns: Column[], rows: Value): Promise<void> {
-  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const { DuckDBInstance } = await loadDuckDb()
   const type = { kind: 'ARRAY', element: stored({ kind: 'STRUCT', fields: columns }) } as const
   const beside = `${file}.${process.pid}.tmp`
   const instance = await DuckDBInstance.create(':memory:')

@@ -6,6 +6,7 @@
 import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
+import { ending } from '../../package-folder.ts'
 import { SqlError } from '../../sql/error.ts'
 import { Deadline } from '../deadline.ts'
 import {
@@ -170,7 +171,7 @@ class EngineProcess {
   constructor({ memoryBytes, logsFolder, tablesFolder }: ProcessesOptions) {
     this.memoryBytes = memoryBytes
     const options: ProcessOptions = { logsFolder, tablesFolder, memoryBytes }
-    this.child = fork(new URL('process.ts', import.meta.url), [JSON.stringify(options)], {
+    this.child = fork(new URL(`process.${ending}`, import.meta.url), [JSON.stringify(options)], {
       execArgv: [],
       env: { NODE_COMPILE_CACHE: getCompileCacheDir() },
       serialization: 'advanced',

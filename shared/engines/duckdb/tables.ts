@@ -2,22 +2,25 @@ import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConfigError } from '../../config.ts'
+import { packageFolder } from '../../package-folder.ts'
 import { isDeepJson, tooDeep } from '../../nesting.ts'
+import { requestsTable } from '../../request-log.ts'
 import type { Column } from '../../sql/types.ts'
 import { columnsOf, type FieldSchema } from '../schema.ts'
 import { duckType, quoteName, quoteText } from './syntax.ts'
 
 /**
- * Reads the BigQuery schema files `<table name>.json` of a folder.
+ * Reads the BigQuery schema files `<table name>.json` of a folder. The service's own table is there in any case.
  * @throws ConfigError with the file's name for one that is not such a schema, and for a folder without any
  */
 export function readTableSchemas(folder: string): Map<string, Column[]> {
   const files = namesIn(folder).filter(file => file.endsWith('.json'))
   if (files.length === 0)
     throw new ConfigError(`TABLES_DIR: ${folder} has no schema files, as infra/tables has (<table>.json)`)
-  return new Map(
-    files.sort().map(file => [basename(file, '.json'), readTableSchema(join(folder, file))] as const),
-  )
+  const own = `${requestsTable}.json`
+  const paths = files.map(file => join(folder, file))
+  if (!files.includes(own)) paths.push(join(packageFolder, 'infra/tables', own))
+  return new Map(paths.sort().map(file => [basename(file, '.json'), readTableSchema(file)] as const))
 }
 
 function namesIn(folder: string): string[] {
