@@ -82,7 +82,7 @@ const programs = {
 const elsewhere = ['esbuild', 'swagger-typescript-api']
 
 /** Bundles the programs of the package. @returns bytes of all modules together */
-async function buildPrograms(folder: string): Promise<number> {
+export async function buildPrograms(folder: string): Promise<number> {
   const { metafile } = await build({
     ...bundling,
     format: 'esm',

@@ -98,7 +98,7 @@ const each: Record<string, Fault> = {
       (resources[service('query')] = {
         template: { serviceAccount: 'lqe-query@my-project.iam.gserviceaccount.com' },
       }),
-    says: /^There is no database \(default\), and query serves from another: .*npm run deploy -- restore/,
+    says: /^There is no database \(default\), and query serves from another: .*npm run lqe -- deploy restore/,
   },
   'no new accounts': {
     make: constrain('iam.disableServiceAccountCreation', { booleanPolicy: { enforced: true } }),

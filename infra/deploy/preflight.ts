@@ -163,7 +163,7 @@ const checkDatabase: Check = async function* (site, ask) {
   if (!present && (await ask(`run/v2/${namesIn(site).service('query')}`)))
     yield (
       `There is no database ${site.database}, and query serves from another: a new one would have no keys and no definitions. ` +
-      '`gcloud firestore databases list` names those that there are; `npm run deploy -- restore` makes one.'
+      '`gcloud firestore databases list` names those that there are; `npm run lqe -- deploy restore` makes one.'
     )
   const wanted = site['firestore-location']
   const { type, locationId = wanted } = (present ?? {}) as Record<string, string | undefined>

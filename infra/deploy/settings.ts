@@ -1,5 +1,5 @@
 /**
- * What a deployment is told: one table. Flags are kept in `deploy/<project>.yaml` (of this repository: `infra/deploy/projects/`), so that the
+ * What a deployment is told: one table. Flags are kept in `deploy/<project>.yaml` (of this repository, `projects/` beside this file), so that the
  * next deployment, also that of CI, is told the same; the file is for the repository of whose endpoints they are.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -233,7 +233,7 @@ async function examplesOf(services: Services): Promise<Example[]> {
       return [parameter, String(value)] as [string, string]
     })
     const query = new URLSearchParams(pairs).toString()
-    return { name, title: (description ?? name).split(/[.:;] /)[0]!, query: query && `?${query}` }
+    return { name, title: (description ?? name).split(/[.:;](?: |$)/)[0]!, query: query && `?${query}` }
   })
 }
 

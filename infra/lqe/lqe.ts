@@ -18,6 +18,7 @@ import { cursorCommand } from './cursors.ts'
 import { testCommand } from './endpoint-tests/command.ts'
 import { endpointCommand } from './endpoints.ts'
 import { enterFolder } from './folder.ts'
+import { initCommand } from './init/command.ts'
 import { importCommand } from './import/command.ts'
 import { keyCommand } from './keys.ts'
 import { toBigQuery } from './logs/bigquery.ts'
@@ -132,6 +133,7 @@ const start = new Command('start')
   .description('serve the endpoints of this folder on this machine, with a key and the page')
   .action(async () => (await import('../local/start.ts')).startHere())
 const local = [
+  initCommand(),
   start,
   testCommand(tables),
   logsCommand(folders, withServices),

@@ -1,10 +1,12 @@
 import { isAbsolute, join } from 'node:path'
 
-/**
- * A path as it was typed, from the folder in which it was typed: npm goes to the folder of package.json, and leaves the
- * other one in INIT_CWD. `-` is no path.
- */
+/** The folder in which a command was typed: npm goes to the folder of package.json, and leaves this one in INIT_CWD. */
+export function typedIn(): string {
+  return process.env['INIT_CWD'] ?? process.cwd()
+}
+
+/** A path as it was typed, from the folder in which it was typed. `-` is no path. */
 export function typedPath(path: string): string {
-  const { INIT_CWD: here = process.cwd() } = process.env
+  const here = typedIn()
   return path === '-' || isAbsolute(path) || here === process.cwd() ? path : join(here, path)
 }

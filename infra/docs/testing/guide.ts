@@ -41,7 +41,7 @@ export function reasonNotToRun(command: string): string | undefined {
 export function blocksOfGuide(): Block[] {
   return pages.flatMap(page => {
     const text = readFileSync(page, 'utf8')
-    const found = text.matchAll(/^```sh\n(.*?)\n```$|`(npm run deploy -- [^`]*=[^`]*)`/gms)
+    const found = text.matchAll(/^```sh\n(.*?)\n```$|`(npm run lqe -- deploy [^`]*=[^`]*)`/gms)
     const tried = [...found].filter(([, block]) => block === undefined || page !== 'README.md')
     return tried.map(({ index, 1: block, 2: inline }) => ({
       at: `${page}:${text.slice(0, index).split('\n').length}`,

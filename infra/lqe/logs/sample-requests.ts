@@ -54,6 +54,9 @@ const entries = world.entries.map(({ if: wanted = '', message, metadata, ...entr
   metadataOf: filling(metadata),
 }))
 
+/** Names of the tables that they leave entries in. */
+export const tablesOfRequests: ReadonlySet<string> = new Set(world.entries.map(({ table }) => table))
+
 /** The busiest first. */
 export const { projects } = world
 

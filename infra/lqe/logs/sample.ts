@@ -1,9 +1,11 @@
 /** Sample logs: eight days of invented requests to three projects, with the entries of each in the log of every service. */
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { requestsTable } from '../../../shared/request-log.ts'
+import type { Column } from '../../../shared/sql/types.ts'
 import { entryReader } from './entries.ts'
 import { type Folders, ParquetWriter, withStage } from './parquet.ts'
-import { publish } from './publish.ts'
+import { publish, sourcesOf } from './publish.ts'
+import { inventRow } from './sample-rows.ts'
 import {
   entriesOf,
   inventRequest,
@@ -13,6 +15,7 @@ import {
   type Random,
   randomOf,
   type Request,
+  tablesOfRequests,
   type User,
 } from './sample-requests.ts'
 
@@ -46,21 +49,23 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
   const { rows = defaults.rows, seed = defaults.seed, incident = false, signal, send, onProgress } = options
   return withStage(options.logsFolder, async stage => {
     const tables = new Map(
-      [...readTableSchemas(options.tablesFolder)].filter(isSampled).map(([table, columns]) => {
+      [...readTableSchemas(options.tablesFolder)].filter(isSampled(options)).map(([table, columns]) => {
         const read = entryReader(columns, field => {
           throw new Error(`The sample's ${table} has no column ${field}`)
         })
         return [
           table,
-          { read, writer: new ParquetWriter(stage, table, columns, send !== undefined) },
+          { read, columns, writer: new ParquetWriter(stage, table, columns, send !== undefined) },
         ] as const
       }),
     )
+    for (const [, { read, columns, writer }] of [...tables].filter(([name]) => !tablesOfRequests.has(name)))
+      for (const row of sampleRows(columns, seed, options.now)) await writer.write(read(row, 0))
     let done = 0
     for (const entries of sampleEntries(rows, seed, options.now, incident)) {
       for (const { table, entry } of entries) {
-        const { read, writer } = tables.get(table)!
-        await writer.write(read(entry, 0))
+        const found = tables.get(table)
+        if (found) await found.writer.write(found.read(entry, 0))
       }
       if (++done % 1000 > 0) continue
       signal?.throwIfAborted()
@@ -82,9 +87,16 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
   })
 }
 
-/** The service itself writes its own requests. */
-function isSampled([table]: [table: string, unknown]): boolean {
-  return table !== requestsTable
+/** Not the service's own requests, which it writes, nor a table of the user's own that may have rows. */
+function isSampled({ logsFolder, send }: SampleOptions): (entry: [table: string, unknown]) => boolean {
+  const hasRows = (table: string) =>
+    send ?? sourcesOf(logsFolder, table).some(each => each.source !== 'sample')
+  return ([table]) => table !== requestsTable && (tablesOfRequests.has(table) || !hasRows(table))
+}
+
+function* sampleRows(columns: Column[], seed: number, now: Date) {
+  const random = randomOf(seed)
+  for (const time of schedule(2_000, lastMoment(now), random)) yield inventRow(columns, time, random)
 }
 
 /**
