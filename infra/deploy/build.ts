@@ -6,6 +6,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire, isBuiltin } from 'node:module'
 import { join, resolve } from 'node:path'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { functionFolder } from '../../shared/package-folder.ts'
@@ -81,6 +82,32 @@ const programs = {
 /** Not in the package: what is only loaded in the repository, and a generator that is larger than all the rest. */
 const elsewhere = ['esbuild', 'swagger-typescript-api']
 
+const load = createRequire(import.meta.url)
+
+/**
+ * A package that is imported when first used has its named exports, as in Node: where modules are split, esbuild leaves CommonJS
+ * with its default alone.
+ */
+const namedExports: Plugin = {
+  name: 'named-exports',
+  setup({ onResolve, onLoad, resolve: find }) {
+    const namespace = 'named'
+    onResolve({ filter: /^[@a-z]/ }, async ({ path, kind, importer, resolveDir }) => {
+      if (kind !== 'dynamic-import' || isBuiltin(path)) return null
+      const found = await find(path, { kind: 'import-statement', importer, resolveDir })
+      return found.external ? found : { path: found.path, namespace }
+    })
+    onLoad({ filter: /.*/, namespace }, ({ path }) => {
+      const names = Object.keys(load(path) as object).filter(name =>
+        /^(?!default$)[A-Za-z$_][\w$]*$/.test(name),
+      )
+      const contents = `import * as all from ${JSON.stringify(path)}
+        export const { ${names.join(', ')} } = all\nexport default all.default`
+      return { contents, resolveDir: resolve('.') }
+    })
+  },
+}
+
 /** Bundles the programs of the package. @returns bytes of all modules together */
 export async function buildPrograms(folder: string): Promise<number> {
   const { metafile } = await build({
@@ -90,13 +117,15 @@ export async function buildPrograms(folder: string): Promise<number> {
     target: 'node22.18',
     supported: {},
     define: {},
-    // What is CommonJS in the bundle asks for Node's own modules by `require`.
-    banner: { js: `import{createRequire as $r}from'node:module';const require=$r(import.meta.url);` },
+    // What is CommonJS in the bundle asks for Node's own modules by `require`, and where it is.
+    banner: {
+      js: `import{createRequire as $r}from'node:module';const require=$r(import.meta.url),__dirname=import.meta.dirname;`,
+    },
     entryPoints: programs,
     outdir: folder,
     chunkNames: '[hash]',
     external: [framework, '@duckdb/node-api', ...elsewhere],
-    plugins: [versionAlone, trimGoogleClients],
+    plugins: [versionAlone, namedExports, trimGoogleClients],
     metafile: true,
   })
   return Object.values(metafile.outputs).reduce((sum, { bytes }) => sum + bytes, 0)

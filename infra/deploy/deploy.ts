@@ -81,12 +81,12 @@ async function testQueries(_google: Google, _site: Site, run: Run): Promise<void
 /** Traffic first, then definitions: they may use what only the new code knows, and the new code reads the old ones. */
 async function smokeCandidates(google: Google, site: Site, run: Run): Promise<void> {
   if (run.dryRun) return
-  await smoke(run, await tagCandidates(google, site), false)
+  await smoke(run, await tagCandidates(google, site))
   await sendTraffic(google, site)
 }
 
 async function smokeServing(google: Google, site: Site, run: Run): Promise<void> {
-  if (!run.dryRun) await smoke(run, await servingAddresses(google, site), true)
+  if (!run.dryRun) await smoke(run, await servingAddresses(google, site))
 }
 
 /** A command of `lqe` on the deployed data; its lines are this one's. */

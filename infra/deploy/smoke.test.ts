@@ -9,6 +9,7 @@ import { loadConfig } from '../../shared/config.ts'
 import { listKeys } from '../../shared/keys/records.ts'
 import { openServices } from '../../shared/services.ts'
 import { openProject, type Project } from '../google/control/testing/project.ts'
+import { apply } from '../lqe/apply/apply.ts'
 import { smoke } from './smoke.ts'
 import { connect, setUp } from './testing/client.ts'
 
@@ -17,8 +18,10 @@ const env = { DATA_DIR: dataDir }
 
 /** In place of both functions; `isOpen` = warm answers whoever calls. */
 let isOpen = false
+const asked: (string | undefined)[] = []
 const server = createServer((req, res) => {
   const { authorization, 'x-api-key': key } = req.headers
+  asked.push(req.url)
   const isWarm = req.method === 'POST'
   const ofWarm = authorization ? 404 : isOpen ? 200 : 403
   res.writeHead(isWarm ? ofWarm : req.url === '/health' || key ? 200 : 401).end('not_found')
@@ -40,9 +43,7 @@ afterEach(async () => {
 async function run(): Promise<{ said: string[]; error?: Error; keys: number }> {
   const { google, site, said } = connect(project)
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const end = await smoke({ google, site, env }, { query: url, warm: url }, false).catch(
-    (error: Error) => error,
-  )
+  const end = await smoke({ google, site, env }, { query: url, warm: url }).catch((error: Error) => error)
   const { store, close } = await openServices(loadConfig(env))
   const keys = (await listKeys(store)).length
   await close()
@@ -59,6 +60,14 @@ test('it asks what a caller and the scheduler ask, and its key is gone', async (
     'passed: query knows a key',
     'passed: warm is closed to the public',
   ])
+})
+
+test('it asks BigQuery by whichever endpoint takes SQL of callers', async () => {
+  const services = await openServices(loadConfig({ ...env, TABLES_DIR: 'infra/lqe/init/own/tables' }))
+  await apply(services, { queries: 'infra/docs/own-logs/app', dryRun: false, out: () => {} })
+  await services.close()
+  expect((await run()).said).toContain('passed: query asks BigQuery')
+  expect(asked).toContain('/api/endpoints/query/app.latest?sql=SELECT+1+AS+ok')
 })
 
 test('what fails is named with the answer, and the key is gone', async () => {

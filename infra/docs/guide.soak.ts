@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openRehearsal, type Rehearsal } from '../google/control/rehearsal.ts'
 import { blocksOfGuide, reasonNotToRun } from './testing/guide.ts'
 
-const isRemoval = (command: string) => / -- remove (?!.*--(region|dry-run))/.test(command)
+const isRemoval = (command: string) => / deploy remove (?!.*--(region|dry-run))/.test(command)
 const blocks = blocksOfGuide()
 const order = [
   ...blocks.filter(({ commands }) => !commands.some(isRemoval)),
@@ -149,7 +149,7 @@ test.each(order)(
         output.push(await inShell(at, [line]))
       }
     else output.push(await inShell(at, lines))
-    const isRelease = lines.some(line => / -- push /.test(line))
+    const isRelease = lines.some(line => / deploy push /.test(line))
     expect(/^The page: .*^A call: /ms.test(output.join('\n')) || !isRelease).toBe(true)
   },
   minutes,

@@ -32,6 +32,8 @@ interface Options {
   note?: Log
   /** Of the repository: by default a copy of what gcloud would upload, with packages installed as a step of the build does. */
   folder?: string
+  /** That is run for `lqe`, from the folder. */
+  program?: string
   /** Takes something of what was set up away, after each change: a mutant. */
   mutate?: (state: State) => void
 }
@@ -46,7 +48,9 @@ function copyUploadSet(): string {
 
 export type Rehearsal = Awaited<ReturnType<typeof openRehearsal>>
 
-export async function openRehearsal({ out, note = () => {}, folder, mutate }: Options) {
+const source = 'infra/lqe/lqe.ts'
+
+export async function openRehearsal({ out, note = () => {}, folder, program = source, mutate }: Options) {
   // Its tables are empty, as Google's are.
   const dataDir = mkdtempSync(join(tmpdir(), 'rehearsal-'))
   let google: State | null = null
@@ -93,11 +97,11 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
       }),
     /** `lqe deploy ...` */
     deploy: async (...args: string[]) => {
-      const output = await run('infra/lqe/lqe.ts', 'deploy', ...args, `--project=${id}`)
+      const output = await run(program, 'deploy', ...args, `--project=${id}`)
       key ||= /lqe_\w{20,}/.exec(output)?.[0] ?? ''
       return output
     },
-    lqe: (...args: string[]) => run('infra/lqe/lqe.ts', ...args),
+    lqe: (...args: string[]) => run(program, ...args),
     /** A call, by default with the key of the first deployment. */
     ask: (path: string, own = key) => {
       const { uri } = get(state, `projects/${id}/locations/${region}/services/query`) as Service
