@@ -342,7 +342,8 @@ const closings: Record<string, string> = { '<': '>', '(': ')', '[': ']', '{': '}
 function isNoDatum(value: string, sign: string): boolean {
   return printedObject.test(value) || (sign === ':' && (prose.test(value) || nameInProgram.test(value)))
 }
-const objectBegins = /[A-Za-z][A-Za-z.$]{0,80}(?:\s?\{|\()/y
+/** `in.(` is an operator of PostgREST. */
+const objectBegins = /[A-Za-z][A-Za-z.$]{0,80}(?:\s?\{|(?<!\.)\()/y
 const printedObject = /^(?:[a-z]\w{0,40}\.){1,9}[A-Za-z][\w$]{0,60}@[0-9a-f]{1,16}\W?$/
 const nameInProgram =
   /^[A-Z]{2,20}(?:_[A-Z]{2,20}){1,4}$|^(?:[a-z]{2,20}\.){2,9}[A-Za-z]{2,60}(?:\/\d{1,6})?[:.]?$/

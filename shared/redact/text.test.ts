@@ -919,6 +919,7 @@ const takenOut: Record<string, [string, string][]> = {
       "Recheck Cond: (lower((phone)::text) = '0612345678'::text)",
       "Recheck Cond: (lower((phone)::text) = 'REDACTED'::text)",
     ],
+    ['token=in.(abcZ19q,x1)&select=id phone:in.(x1)', 'token=REDACTED)&select=id phone:REDACTED)'],
     [
       "phone::text IN ('x1', 'y2') AND TRIM(token) = 'x1'",
       "phone::text IN ('REDACTED') AND TRIM(token) = 'REDACTED'",

@@ -1,12 +1,12 @@
 /** `lqe store`: definitions and keys as a file, and back, also into a store of the other kind. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Store } from '../../../shared/stores/store.ts'
 import { accountHere, audit } from '../account.ts'
 import type { WithStore } from '../command.ts'
 import { typedPath } from '../path.ts'
 import { print, printData } from '../print.ts'
-import { contentsIn, readContents, textOf } from './contents.ts'
+import { contentsIn, ExportError, readContents, textOf } from './contents.ts'
 import { carryOutImport, planImport } from './import.ts'
 
 /** Its actions throw ExportError. @param author who imports, for the list of versions; `null` = the account and machine */
@@ -52,6 +52,9 @@ function writePrivately(file: string, text: string): void {
 
 async function importFrom(store: Store, file: string, dryRun: boolean, by: string | null): Promise<void> {
   const [source, name] = file === '-' ? [0, 'Standard input'] : [file, file]
+  // A pipe without a writer would never open, nor heed a signal.
+  if (file !== '-' && statSync(file, { throwIfNoEntry: false })?.isFIFO())
+    throw new ExportError(`${file} is no regular file. Pipe it in: cat FILE | lqe store import -`)
   const plan = await planImport(store, contentsIn(readFileSync(source, 'utf8'), name))
   print(...plan.lines.flatMap(line => line.split('\n')))
   if (dryRun) return print(`${plan.writes.length} to write; nothing was done (--dry-run).`)

@@ -1,4 +1,5 @@
 /** Definitions and keys go from one store to another, of the same kind or not, by a file. */
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   mkdirSync,
@@ -310,6 +311,13 @@ describe('lqe store', () => {
       ),
       args,
     )
+
+  test('from a pipe that nothing writes to is refused, not waited for', async () => {
+    const pipe = join(mkdtempSync(join(tmpdir(), 'pipe-')), 'all.json')
+    execFileSync('mkfifo', [pipe])
+    const { err } = await lqe(to, 'import', pipe)
+    expect(err).toContain(`${pipe} is no regular file. Pipe it in`)
+  })
 
   test('writes a file for its owner alone, also over one that others may read, and leaves no other', async () => {
     await fill(from)

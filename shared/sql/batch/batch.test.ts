@@ -39,6 +39,8 @@ describe('a batch refuses at its place', () => {
     ['18 a parameter in a join in parentheses', 'SELECT l.id FROM (logs AS l JOIN logs AS m ON l.url = @p)'],
     ['47 GROUP BY ROLLUP', 'SELECT COUNT(*) AS c FROM logs WHERE url = @p GROUP BY ROLLUP(url)'],
     ['46 GROUP BY ALL', 'SELECT url, @n AS n, COUNT(*) AS c FROM logs GROUP BY ALL'],
+    ['47 GROUP BY ALL', 'SELECT COUNT(*) AS c FROM logs WHERE url = @p GROUP BY ALL'],
+    ['49 an aggregate of all rows in', 'SELECT 1 AS x FROM logs WHERE url = @p ORDER BY COUNT(*)'],
     [
       '1 as a batch it would not be valid: Unrecognized name: l',
       'SELECT id FROM logs AS l WHERE EXISTS (SELECT 1 FROM logs AS m WHERE m.url = @p AND m.id = l.id)',

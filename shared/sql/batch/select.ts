@@ -1,6 +1,6 @@
 /** A SELECT that depends on the set: its list, its groups and windows, and aggregates of all rows. */
 import { nameOfColumn } from '../columns.ts'
-import { isAggregate, isOverRows } from '../resolve/calls.ts'
+import { isOverRows } from '../resolve/calls.ts'
 import { isKnown } from '../resolve/types.ts'
 import type * as ast from '../tree.ts'
 import { children, descendantsHere } from '../walk.ts'
@@ -26,6 +26,10 @@ export function selected(
   const { sight, orderBy = [], isInside = false } = around
   if (node.as) throw batch.refuse(node, `SELECT AS ${node.as}`)
   if (isOfAll(node)) return ofAll(batch, node, sight)
+  const aggregate = node.groupBy
+    ? undefined
+    : orderBy.flatMap(key => [...descendantsHere(key)]).find(isOfGroups)
+  if (aggregate) throw batch.refuse(aggregate, 'an aggregate of all rows in ORDER BY alone')
   const from = tablesBesideSets(batch, node, { sight, orderBy })
   const here: Here = { batch, sight, ...from }
   const written = <Kind extends ast.AnyNode>(part: Kind) => inExpression(part, here)
@@ -52,26 +56,23 @@ function named(item: ast.SelectItem, before: ast.SelectItem): ast.SelectItem {
 }
 
 /** The number of the set is a key, and with it what it decides: parameters that are read of the groups. */
-function grouped({ groupBy, items }: ast.Select, here: Here, parts: ast.AnyNode[]): ast.GroupBy | null {
+function grouped({ groupBy }: ast.Select, here: Here, parts: ast.AnyNode[]): ast.GroupBy | null {
   if (!groupBy) return null
-  const { refuse } = here.batch
+  // ALL of aggregates alone is one row of all.
+  if (groupBy.grouping !== 'LIST') throw here.batch.refuse(groupBy, `GROUP BY ${groupBy.grouping}`)
   const parameters = parametersIn(...parts).map(name => columnOfSet(fieldOf(name)))
-  if (groupBy.grouping === 'ALL' && parameters.length === 0 && items.every(isSurelyKeyOrAggregate))
-    return groupBy
-  if (groupBy.grouping !== 'LIST') throw refuse(groupBy, `GROUP BY ${groupBy.grouping}`)
   const keys = groupBy.items.map(key => inExpression(key, here))
   return { ...groupBy, items: [...keys, columnOfSet(setColumn), ...parameters] }
-}
-
-function isSurelyKeyOrAggregate(item: ast.SelectItem): boolean {
-  if (item.kind === 'SelectStar') return false
-  return item.expression.kind === 'Path' || (item.expression.kind === 'Call' && isAggregate(item.expression))
 }
 
 /** Whether it makes one row of all, without GROUP BY. */
 function isOfAll({ groupBy, items, having }: ast.Select): boolean {
   const parts = [...items, ...(having ? [having] : [])].flatMap(part => [...descendantsHere(part)])
-  return groupBy === null && parts.some(part => part.kind === 'Call' && isOverRows(part) && !part.over)
+  return groupBy === null && parts.some(isOfGroups)
+}
+
+function isOfGroups(part: ast.AnyNode): boolean {
+  return part.kind === 'Call' && isOverRows(part) && !part.over
 }
 
 /** One row for each set: where it has no rows, of what aggregates are of none. */
