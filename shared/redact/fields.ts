@@ -102,7 +102,9 @@ const wordsBefore = /(?:(?<![\w-])[A-Za-z-]{1,20}[ .]){1,2}$/
 
 /** In place of a value: what a shell, a template or a formatter fills in, and what a program writes for none. */
 const noValue =
-  /(?:\$\{[\w.:-]{1,64}\}|\$\([^)\n]{0,200}\)|\{\{[^{}\n]{0,100}\}\}|["'[]?(?:\[?(?:FILTERED|MASKED|PROTECTED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
+  /(?:\$\{(?:env:)?[\w.]{1,64}\}|\$\((?:cat |<)?[\w./~$-]{1,200}\)|\$?\{\{-?\s{0,9}[\w.$-]{1,80}\s{0,9}-?\}\}|["'[]?(?:\[?(?:FILTERED|MASKED|PROTECTED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
+/** What is filled in with more than a name: `${TOKEN:-abc}`, `$(printf abc)`, `{{ .token | default "abc" }}`. */
+const filledIn = /(?:\$\{[^{}\n]{1,200}\}|\$\([^)\n]{1,200}\)|\$?\{\{[^{}\n]{1,200}\}\})[^\s"'`,;&]{0,200}/y
 /** In place of one, what is said of it: `password: This field is required.`, `Cookie: not set`, `sig=SIGTERM`. */
 const statement =
   /(?:(?:[Tt]his|[Tt]he) (?:field|value|password)|(?:[Mm]ust|[Ss]hould|[Cc]annot|[Mm]ay not) (?:be|have|contain|match|include)|(?:[Ii]s|[Nn]ot|[Ff]ailed|[Tt]oo|[Mm]issing) [a-z]{2,20}(?![^\s.,;:!)])|(?:not set|unset|unknown|missing|required|expired|denied|granted|disabled|enabled)\.?(?=[\s,;)"'<]|$))/y
@@ -231,6 +233,8 @@ const goesOn = /^\\{0,31}["'`]{1,2}\s{0,9},/
 function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   // A program compares, `token === other`; a literal there is a value.
   if (isAt(comparison, text, at)) return null
+  const filled = matchAt(filledIn, text, at)
+  if (filled) return [at, at + filled.length]
   const inQuery = naming.kind !== 'line' && naming.sign === '=' && /[?&]/.test(naming.before ?? '')
   const closing =
     inQuery || naming.kind === 'line' || hops.test(naming.name) ? undefined : closings[text.charAt(at)]

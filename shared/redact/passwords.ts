@@ -19,7 +19,7 @@ const words = [
   'password',
   'pass(?:wd|phrase)|pwd',
   String.raw`secret(?=${blank}{1,9}\\{0,31}['$])`,
-  String.raw`identified${blank}{1,9}(?:with${blank}{1,9}[\w'"\`]{1,64}${blank}{1,9})?(?:by|as)(?:${blank}{1,9}password)?`,
+  String.raw`identified${blank}{1,9}(?:with${blank}{1,9}[\w'"\`]{1,64}${blank}{1,9})?(?:by|as)(?:${blank}{1,9}(?:password|values))?`,
 ]
 const calls = [
   // Without a blank, in a statement on a role.

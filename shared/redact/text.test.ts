@@ -919,6 +919,13 @@ const takenOut: Record<string, [string, string][]> = {
       "Recheck Cond: (lower((phone)::text) = '0612345678'::text)",
       "Recheck Cond: (lower((phone)::text) = 'REDACTED'::text)",
     ],
+    ['token=${T:-abcZ19q} password=${A-x1} x', 'token=REDACTED password=REDACTED x'],
+    ['password=$(printf hunter2)\ntoken=$(cat /run/t)', 'password=REDACTED\ntoken=$(cat /run/t)'],
+    [
+      `password: {{ .p | default "x1" }} token: \${{ secrets.T }}`,
+      'password: REDACTED token: ${{ secrets.T }}',
+    ],
+    ["CREATE USER x IDENTIFIED BY VALUES 'A1'", "CREATE USER x IDENTIFIED BY VALUES 'REDACTED'"],
     ['token=in.(abcZ19q,x1)&select=id phone:in.(x1)', 'token=REDACTED)&select=id phone:REDACTED)'],
     [
       "phone::text IN ('x1', 'y2') AND TRIM(token) = 'x1'",
