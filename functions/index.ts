@@ -7,7 +7,7 @@ import { loadConfig } from '../shared/config.ts'
 import { openRequestLog } from '../shared/request-log.ts'
 import { openServices } from '../shared/services.ts'
 import { patchFramework } from './http/framework.ts'
-import { queryHandler } from './query/routes.ts'
+import { queryHandler } from './routes.ts'
 import { warmHandler } from './warm/handler.ts'
 
 export const config = loadConfig(process.env)

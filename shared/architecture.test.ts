@@ -17,7 +17,7 @@ interface Source {
 
 const sources: Source[] = ['functions', 'shared', 'infra'].flatMap(folder =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.ts'))
+    .filter(name => /\.tsx?$/.test(name))
     .map(name => read(join(folder, name))),
 )
 
@@ -84,19 +84,43 @@ describe('the direction of imports', () => {
   })
 
   test('has no circles, not even of types', () => {
-    const graph = new Map(production.map(({ file, mentions }) => [file, mentions]))
-    const done = new Set<string>()
-    const circles: string[] = []
-    const visit = (file: string, path: string[]) => {
-      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
-      if (done.has(file) || path.includes(file)) return
-      for (const next of graph.get(file) ?? []) visit(next, [...path, file])
-      done.add(file)
-    }
-    for (const file of graph.keys()) visit(file, [])
-    expect(circles).toEqual([])
+    expect(circlesIn(mentioned(file => file))).toEqual([])
+  })
+
+  test('has no circles of rooms either', () => {
+    expect(circlesIn(mentioned(roomOf))).toEqual([])
   })
 })
+
+/** A folder two levels deep, or the file above it. */
+function roomOf(file: string): string {
+  return file.split('/').slice(0, 2).join('/')
+}
+
+/** What each mentions, files as `nameOf` names them. */
+function mentioned(nameOf: (file: string) => string): Map<string, Set<string>> {
+  const graph = new Map<string, Set<string>>()
+  for (const { file, mentions } of production) {
+    const name = nameOf(file)
+    const others = graph.get(name) ?? new Set()
+    graph.set(name, others)
+    for (const other of mentions.map(nameOf)) if (other !== name) others.add(other)
+  }
+  return graph
+}
+
+function circlesIn(graph: Map<string, Set<string>>): string[] {
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (name: string, path: string[]) => {
+    if (path.includes(name)) circles.push([...path.slice(path.indexOf(name)), name].join(' -> '))
+    if (done.has(name) || path.includes(name)) return
+    for (const next of graph.get(name) ?? []) visit(next, [...path, name])
+    done.add(name)
+  }
+  for (const name of graph.keys()) visit(name, [])
+  return circles
+}
 
 test('the printer of DuckDB SQL looks at trees and types, never at text that it printed', () => {
   const texts = '(sql|zone|divisor|delimiter|interval|json|path)'
@@ -116,7 +140,7 @@ describe('the environment', () => {
     const programs = [
       'functions/index.ts',
       'infra/lqe/folder.ts',
-      'infra/lqe/lqe.ts',
+      'infra/lqe.ts',
       'infra/lqe/path.ts', // where npm was called
       'infra/deploy/deploy.ts',
       'infra/deploy/entry.ts',

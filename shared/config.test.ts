@@ -30,13 +30,22 @@ describe('the settings', () => {
     ['GOOGLE_CLOUD_PROJECT', 'no such id'],
     ['FROZEN_NOW', 'yesterday'],
     ['BIGQUERY_DATASET', 'a.b.c.d e'],
+    ['BIGQUERY_DATASET', 'a.b.c.d'],
+    ['BIGQUERY_DATASET', 'my.project.logs'],
+    ['BIGQUERY_TABLES', 'postgres.logs=a.b.c.d.e'],
+    ['ENGINE_MEMORY_BYTES', '1000000000001'],
+    ['EXPLORER_DIR', '/nope'],
     ['BIGQUERY_TABLES', 'postgres.logs=dataset.table'],
     ['BIGQUERY_LOCATION', 'E U'],
     ['MAX_BYTES_BILLED', '1e9'],
     ['BIGQUERY_EMULATOR_HOST', 'localhost:9050'],
+    ['JWT_ISSUERS', '{}'],
+    ['JWT_ISSUERS', '[{'],
+    ['PUBLIC_URL', 'api.example.com'],
     ['WARM_AUDIENCE', 'warm'],
     ['WARM_SERVICE_ACCOUNT', 'somebody'],
     ['WARM_DEADLINE_MS', '10'],
+    ['ALERTS_TO_LOOPBACK', 'true'],
   ])('%s=%s is refused by the name of the setting', (variable, text) => {
     expect(() => loadConfig({ [variable]: text })).toThrow(ConfigError)
     expect(() => loadConfig({ [variable]: text })).toThrow(new RegExp(`^${variable} must be `))
@@ -44,6 +53,11 @@ describe('the settings', () => {
 
   test('that keep data on a local disk are refused on Cloud Run', () => {
     expect(() => loadConfig({ K_SERVICE: 'query', STORE: 'sqlite' })).toThrow(/Cloud Run/)
+  })
+
+  test('that send alerts to this machine are refused on Cloud Run', () => {
+    expect(loadConfig({ ALERTS_TO_LOOPBACK: 'yes' }).alertsToLoopback).toBe(true)
+    expect(() => loadConfig({ K_SERVICE: 'warm', ALERTS_TO_LOOPBACK: 'yes' })).toThrow(/Cloud Run/)
   })
 
   test('of the warm function’s caller are set both or not at all', () => {
@@ -73,7 +87,7 @@ describe('the settings', () => {
 
   test('that are empty count as unset', () => {
     for (const { variable } of Object.values(settings))
-      expect(loadConfig({ [variable]: '' })).toEqual(loadConfig({}))
+      expect(loadConfig({ [variable]: '' })).toEqual({ ...loadConfig({}), secret: expect.any(Function) })
   })
 
   test('each have a variable of their own and a description', () => {

@@ -44,6 +44,9 @@ function matching(pattern: RegExp, expected: string): Form<string> {
   return { read: text => (pattern.test(text) ? text : undefined), expected }
 }
 
+/** Of a Google Cloud project, also of one in a domain: `example.com:my-project`. */
+const project = '(?:[a-z][a-z0-9.-]{1,60}:)?[a-z][a-z0-9-]{2,60}'
+
 function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): Form<number> {
   const upTo = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`
   return {
@@ -105,7 +108,7 @@ export const settings = {
     variable: 'ENGINE_MEMORY_BYTES',
     description: 'Bytes of memory that a query may take in the local engine',
     default: () => 2_000_000_000,
-    ...wholeNumber(50_000_000),
+    ...wholeNumber(50_000_000, 1_000_000_000_000),
   }),
   engineProcesses: setting({
     variable: 'ENGINE_PROCESSES',
@@ -131,13 +134,29 @@ export const settings = {
     variable: 'GOOGLE_CLOUD_PROJECT',
     description: 'Google Cloud project, for traces in the logs',
     default: () => null,
-    ...matching(/^[a-z][a-z0-9:.-]{4,60}$/, 'a project id'),
+    ...matching(new RegExp(`^${project}$`), 'a project id'),
   }),
   corsOrigin: setting({
     variable: 'CORS_ORIGIN',
     description: 'Origin of web pages that may read answers; * = any',
     default: () => '*',
     ...matching(/^(\*|https?:\/\/[^/\s]+)$/, '* or an origin such as https://console.example.com'),
+  }),
+  /** Without it, the host that a caller names. */
+  publicUrl: setting<string | null>({
+    variable: 'PUBLIC_URL',
+    description:
+      'Address by which agents that sign in reach the service, where it is not the root of its host',
+    default: () => null,
+    ...matching(/^https?:\/\/[^\s?#"\\]+[^/\s?#"\\]$/, 'an address such as https://api.example.com/logs'),
+  }),
+  /** What is in them is read in `shared/keys/issuers.ts`. */
+  jwtIssuers: setting<readonly unknown[]>({
+    variable: 'JWT_ISSUERS',
+    description: 'Identity providers whose tokens are taken, beside those of `lqe issuer add`',
+    default: () => [],
+    read: listIn,
+    expected: 'a list of issuers in JSON, as in infra/docs/tokens.md',
   }),
   maxUrlBytes: setting({
     variable: 'MAX_URL_BYTES',
@@ -181,8 +200,16 @@ export const settings = {
     variable: 'EXPLORER_DIR',
     description: 'Folder of the page in the browser; off = no page',
     default: () => resolve('explorer'),
-    read: text => (text === 'off' ? null : resolve(text)),
-    expected: 'a path, or off',
+    read: text => (text === 'off' ? null : existsSync(join(text, 'index.html')) ? resolve(text) : undefined),
+    expected: 'a folder with index.html, or off',
+  }),
+  /** `null` = nowhere. */
+  queriesDir: setting<string | null>({
+    variable: 'QUERIES_DIR',
+    description: 'Folder in which the page may save endpoints, as npm start sets it; not on Cloud Run',
+    default: () => null,
+    read: text => (existsSync(text) ? resolve(text) : undefined),
+    expected: 'a folder that is there',
   }),
   frozenNow: setting<string | null>({
     variable: 'FROZEN_NOW',
@@ -196,7 +223,7 @@ export const settings = {
     variable: 'BIGQUERY_DATASET',
     description: 'Where the log tables are; in their names every character but letters, digits and _ is _',
     default: () => null,
-    ...matching(/^([a-z][a-z0-9:.-]{4,60}\.)?\w+$/, 'project.dataset or dataset'),
+    ...matching(new RegExp(String.raw`^(?:${project}\.)?\w+$`), 'project.dataset or dataset'),
   }),
   /** `project.dataset.table` by logical name. */
   bigQueryTables: setting<ReadonlyMap<string, string>>({
@@ -263,6 +290,13 @@ export const settings = {
     default: () => 240_000,
     ...wholeNumber(1_000, 1_800_000),
   }),
+  alertsToLoopback: setting({
+    variable: 'ALERTS_TO_LOOPBACK',
+    description: 'Whether alerts may go to this machine, also by http: yes or no; not on Cloud Run',
+    default: () => false,
+    read: text => (text === 'yes' ? true : text === 'no' ? false : undefined),
+    expected: 'yes or no',
+  }),
   warmMaxBytes: setting({
     variable: 'WARM_MAX_BYTES',
     description: 'Bytes that the engine may read in one call of the warm function',
@@ -271,7 +305,10 @@ export const settings = {
   }),
 }
 
-export type Config = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['default']> }
+export type Config = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['default']> } & {
+  /** A variable that a file of the operator's names, such as a secret of `channels.yaml`. */
+  secret(variable: string): string | undefined
+}
 
 /**
  * Reads the settings from an environment.
@@ -279,14 +316,15 @@ export type Config = { [K in keyof typeof settings]: ReturnType<(typeof settings
  */
 export function loadConfig(env: Environment): Config {
   const entries = Object.entries(settings).map(([name, setting]) => [name, valueOf<unknown>(setting, env)])
-  const config = Object.fromEntries(entries) as Config
+  const config = { ...Object.fromEntries(entries), secret: variable => env[variable] } as Config
   if (deployed(env) && (config.engine === 'duckdb' || config.store === 'sqlite'))
     throw new ConfigError(
       'ENGINE and STORE: duckdb and sqlite keep data on a local disk, which Cloud Run does not have',
     )
   if ((config.warmAudience === null) !== (config.warmServiceAccount === null))
     throw new ConfigError('WARM_AUDIENCE and WARM_SERVICE_ACCOUNT: set both, or none')
-  for (const variable of emulators)
+  if (deployed(env) && config.alertsToLoopback) throw new ConfigError('ALERTS_TO_LOOPBACK: not on Cloud Run')
+  for (const variable of [...emulators, 'QUERIES_DIR'])
     if (deployed(env) && env[variable]) throw new ConfigError(`${variable}: not on Cloud Run`)
   return config
 }
@@ -304,8 +342,18 @@ function valueOf<T>(setting: Setting<T>, env: Environment): T {
   return value
 }
 
+function listIn(text: string): unknown[] | undefined {
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) ? list : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Reads `logical=project.dataset.table`, with commas between several. */
 function realTables(text: string): Map<string, string> | undefined {
-  const pairs = text.split(',').map(pair => /^([^=`]+)=([a-z][a-z0-9:.-]+\.\w+\.[\w-]+)$/.exec(pair.trim()))
+  const pair = new RegExp(String.raw`^([^=\`]+)=(${project}\.\w+\.[\w-]+)$`)
+  const pairs = text.split(',').map(each => pair.exec(each.trim()))
   return pairs.includes(null) ? undefined : new Map(pairs.map(pair => [pair![1]!, pair![2]!]))
 }

@@ -3,7 +3,15 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What is ours in it: DATA_DIR may be a folder that holds other things, too. */
-const own = ['logs', 'explorer', 'local-key', 'store.sqlite', 'store.sqlite-wal', 'store.sqlite-shm']
+const own = [
+  'logs',
+  'explorer',
+  'local-key',
+  'token-key',
+  'store.sqlite',
+  'store.sqlite-wal',
+  'store.sqlite-shm',
+]
 
 let usersMask: number | undefined
 
@@ -43,4 +51,17 @@ function makePrivate(path: string): string[] {
   } catch {
     return []
   }
+}
+
+/** The key pair that `lqe token` signs with, as a JWK. */
+export function localKeyFile(folder: string): string {
+  return join(folder, 'token-key')
+}
+
+/** Its id, which a token names. */
+export const localKeyId = 'lqe-token'
+
+/** Where the service over this folder listens, for `lqe status`. */
+export function portFile(folder: string): string {
+  return join(folder, 'port')
 }

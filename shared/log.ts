@@ -2,10 +2,8 @@
  * Structured log lines, one JSON object each, as Cloud Logging reads them.
  * They hold names, codes, counts and times; never a key, a parameter's value, a row, or text from a caller.
  */
-import { ApiError } from './errors.ts'
-import { EngineError } from './engines/engine.ts'
-import { withoutKeys } from './keys/key-text.ts'
-import { StoreError } from './stores/store.ts'
+import { ApiError, PortError } from './errors.ts'
+import { withoutKeys } from './key-text.ts'
 import { visibleJson } from './visible-text.ts'
 
 export type Severity = 'DEBUG' | 'INFO' | 'NOTICE' | 'WARNING' | 'ERROR'
@@ -49,28 +47,20 @@ export function traceOf(traceparent: string | undefined, project: string | null)
 
 /**
  * The part of an error that may be logged: its kind and where it was thrown, with the reason of a failed engine or store.
- * The message is left out, as it may quote a value or a caller's text; but the engine's message for a misconfiguration
- * names the table or right that the operator has to correct, one for a failure the log file, and they hold nothing else.
+ * The message is left out, as it may quote a value or a caller's text.
  */
 export function describeError(error: unknown): Details {
   if (!(error instanceof Error)) return { error: typeof error }
   const cause = error.cause === undefined ? {} : { cause: describeError(error.cause)['error'] ?? null }
-  if (error instanceof ApiError) return { error: error.code, ...cause, ...reasonOf(error.cause) }
+  if (error instanceof ApiError) {
+    const { claim } = error.problems[0] ?? {}
+    return { error: error.code, ...(claim ? { claim } : {}), ...cause, ...reasonOf(error.cause) }
+  }
   return { error: error.name, ...cause, ...reasonOf(error), frames: framesOf(error) }
 }
 
 function reasonOf(error: unknown): Details {
-  if (error instanceof StoreError) return { reason: error.reason, ...codeOf(error.cause) }
-  if (!(error instanceof EngineError)) return {}
-  return ['misconfigured', 'failed', 'no_rollup'].includes(error.reason)
-    ? { reason: error.reason, engine: error.message }
-    : { reason: error.reason }
-}
-
-/** The status code of gRPC or the error code of Node that a store's client gives. */
-function codeOf(cause: unknown): Details {
-  const { code } = (cause ?? {}) as { code?: unknown }
-  return typeof code === 'number' || typeof code === 'string' ? { code } : {}
+  return error instanceof PortError ? error.logged : {}
 }
 
 /** The stack without the message, a line of which may look like a frame. */

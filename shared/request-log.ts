@@ -9,8 +9,9 @@
  */
 import { appendFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AnswerResult } from './answers/query-request.ts'
+import type { AnswerResult } from './run/query-request.ts'
 import type { Config } from './config.ts'
+import { requestsTable } from './engines/schema.ts'
 import { type Details, lineOf, type Log, log, occasionally } from './log.ts'
 
 /**
@@ -23,10 +24,12 @@ export type RequestLine = Details & {
   method: string
   /** Of the program that answered (`version.ts`). */
   serviceVersion: string
-  /** What was asked: rows over HTTP, a tool of MCP, a run of the warmer; none for other routes. */
-  how?: 'http' | 'mcp' | 'warm'
-  /** Id of the API key, or `warm`. */
+  /** What was asked: rows over HTTP, a tool of MCP, a run of the warmer, rows for an alert; none for other routes. */
+  how?: 'http' | 'mcp' | 'warm' | 'alert'
+  /** Id of the API key, name of a token's issuer, `warm`, or `alert:` with the alert's name. */
   key?: string
+  /** Hash of a token's subject; `key` is the name of its issuer. */
+  subject?: string
   endpoint?: string
   /** The endpoint's. */
   version?: string
@@ -45,9 +48,6 @@ export type RequestLine = Details & {
   /** The code of one that a stale copy covers. */
   failure?: string
 }
-
-/** Logical name of the table, and its folder's. */
-export const requestsTable = 'service.requests'
 
 /** A batch is written when its first line is so old, or when it is so long. */
 const batchMs = 50

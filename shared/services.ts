@@ -1,7 +1,8 @@
 /** From settings to services: the only importer of the adapters. */
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
-import { openDataFolder } from './data-folder.ts'
+import { localKeyFile, openDataFolder } from './data-folder.ts'
+import { type Deliver, openChannels } from './alerts/deliver.ts'
 import type { QueryEngine } from './engines/engine.ts'
 import { BytesInFlight } from './answers/in-flight.ts'
 import { AnswerCache } from './cache/cache.ts'
@@ -15,6 +16,8 @@ import { type AssertWithin, rememberVerdicts } from './sandbox/verdict.ts'
 import { logged } from './stores/logged.ts'
 import type { Store } from './stores/store.ts'
 import { type Authenticate, createAuthenticator } from './keys/authenticate.ts'
+import { type Issuers, openIssuers } from './keys/issuers.ts'
+import { isToken } from './key-text.ts'
 
 export interface Services {
   engine: QueryEngine
@@ -26,10 +29,15 @@ export interface Services {
   cache: AnswerCache
   inFlight: BytesInFlight
   assertWithin: AssertWithin
+  /** Whether it sends a key or a token. */
   authenticate: Authenticate
+  /** Of tokens. */
+  issuers: Issuers
   byteLimits: ByteLimits
   callLimits: CallLimits
   cursors: Cursors
+  /** To the channels of alerts. */
+  deliver: Deliver
   /** For what repeats during an outage: at most one line a second of a kind. */
   log: Log
   close(): Promise<void>
@@ -46,6 +54,7 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
   const cache = new AnswerCache(store, {}, rarely, inFlight)
   const endpoints = openEndpoints(store, config)
   const columnsOf = rememberColumns(engine)
+  const issuers = openIssuers(store, config)
   const findUpstream = openUpstream(name => endpoints.find(name), columnsOf)
   return {
     engine,
@@ -60,7 +69,9 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
     byteLimits: openByteLimits(store),
     cursors: openCursors(store, config),
     callLimits: openCallLimits(),
-    authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
+    deliver: openChannels({ ...config, store }),
+    issuers,
+    authenticate: authenticator(store, issuers, config),
     async close() {
       await engine.close() // with it end its runs, which write that they have failed
       await cache.close()
@@ -69,10 +80,22 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
   }
 }
 
+/** What checks tokens is loaded with the first one. */
+function authenticator(store: Store, issuers: Issuers, config: Config): Authenticate {
+  const { rememberMs, dataDir } = config
+  const ofKey = createAuthenticator(store, { rememberMs })
+  // The file is this machine's, and so is a service over a store of this machine.
+  const isLaptop = config.service === null && config.store === 'sqlite'
+  const localKey = isLaptop ? localKeyFile(dataDir) : null
+  let ofToken: Promise<Authenticate> | undefined
+  const load = () => import('./keys/tokens.ts').then(({ openTokens }) => openTokens({ issuers, localKey }))
+  return async sent => (isToken(sent) ? (await (ofToken ??= load()))(sent) : ofKey(sent))
+}
+
 function untilStopped(engine: QueryEngine, stopping: AbortSignal): QueryEngine {
   return {
-    run: (statement, { signal = stopping, ...limits }) =>
-      engine.run(statement, { ...limits, signal: AbortSignal.any([signal, stopping]) }),
+    run: (statement, { signal, ...limits }) =>
+      engine.run(statement, { ...limits, signal: signal ? AbortSignal.any([signal, stopping]) : stopping }),
     describe: (...asked) => engine.describe(...asked),
     rollups: engine.rollups,
     close: () => engine.close(),

@@ -4,12 +4,18 @@ export class Timing {
 
   /** Measures a step, also if it fails; several of one name are added up. */
   async measure<T>(step: string, act: () => T | Promise<T>): Promise<T> {
-    const started = performance.now()
+    const end = this.begin(step)
     try {
       return await act()
     } finally {
-      this.steps.set(step, (this.steps.get(step) ?? 0) + performance.now() - started)
+      end()
     }
+  }
+
+  /** Begins a step. @returns what ends it */
+  begin(step: string): () => void {
+    const started = performance.now()
+    return () => void this.steps.set(step, (this.steps.get(step) ?? 0) + performance.now() - started)
   }
 
   /** `auth;dur=0.1, engine;dur=12.5`, in milliseconds. */

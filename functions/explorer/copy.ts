@@ -1,8 +1,7 @@
-/** Copying to the clipboard, also where the page is not served over HTTPS and the browser has no clipboard for scripts. */
-import { button, el } from './dom.ts'
+/** What a person takes out of the page: into the clipboard, also where the browser has none for scripts, and as a file. */
 
 /** @returns whether it is in the clipboard */
-async function copy(text: string): Promise<boolean> {
+export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true
@@ -11,10 +10,12 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-/** The old way: a selected text and the browser's own command. */
+/** The old way, which is the only one on plain HTTP: a selected text and the browser's own command. */
 function copySelected(text: string): boolean {
   const focused = document.activeElement as HTMLElement | null
-  const area = el('textarea', { class: 'unseen', 'aria-hidden': 'true', tabindex: -1 })
+  const area = document.createElement('textarea')
+  area.className = 'unseen'
+  area.ariaHidden = 'true'
   area.value = text
   document.body.append(area)
   area.select()
@@ -25,13 +26,11 @@ function copySelected(text: string): boolean {
   return copied
 }
 
-/** A button that copies, and says so in its own place. */
-export function copyButton(name: string, text: () => string, label: string | null = null): HTMLButtonElement {
-  const press = async () => {
-    made.style.minWidth = `${made.offsetWidth}px` // its neighbours stay where one points
-    made.textContent = (await copy(text())) ? 'Copied' : 'Not copied'
-    setTimeout(() => (made.textContent = name), 1500)
-  }
-  const made = button(name, () => void press(), { 'aria-label': label, title: label })
-  return made
+/** Gives a person the text as a file. */
+export function download(name: string, text: string, type: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type }))
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
 }

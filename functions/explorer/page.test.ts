@@ -1,10 +1,12 @@
 /** The explorer as people use it, in a real Chromium. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { buildExplorer } from '../../infra/deploy/build-explorer.ts'
+import { apply } from '../../infra/lqe/apply/apply.ts'
+import type { View } from '../../shared/endpoints/views.ts'
 import { faultsOf } from '../testing/browser.ts'
 import { describeInChromium } from '../testing/tab.ts'
 import { edgeRow } from '../testing/edges.ts'
@@ -36,27 +38,30 @@ const requests = Array.from({ length: 12 }, (_, hour) => ({
 }))
 
 const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
+const queries = mkdtempSync(join(tmpdir(), 'explorer-queries-'))
 let service: TestService
 /** Bytes of all files, gzipped. */
 let weight: number
 
 beforeAll(async () => {
   weight = await buildExplorer(folder)
+  cpSync('queries', queries, { recursive: true })
   const rows = Object.entries(byDay).flatMap(([day, count]) =>
     Array.from({ length: count }, (_, i) =>
       edgeRow(`${day}-${i}`, `2026-03-${day.padStart(2, '0')}T12:00:00Z`, project, '/rest/v1/<b>items</b>'),
     ),
   )
-  const env = { FROZEN_NOW: now, EXPLORER_DIR: folder }
+  const env = { FROZEN_NOW: now, EXPLORER_DIR: folder, QUERIES_DIR: queries, REMEMBER_MS: '1' }
   service = await startService({
     tables: { 'cloudflare.logs.prod': rows, 'service.requests': requests },
+    queries,
     env,
   })
 })
 
 afterAll(async () => {
   await service.stop()
-  rmSync(folder, { recursive: true, force: true })
+  for (const place of [folder, queries]) rmSync(place, { recursive: true, force: true })
 })
 
 describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => {
@@ -123,7 +128,8 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     const [other, third] = [await tab.context.newPage(), await tab.context.newPage()]
     await other.goto(page.url())
     await isOpen(other)
-    expect(await other.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, ''])
+    const stored = await other.evaluate(() => JSON.stringify(localStorage) + document.cookie)
+    expect(stored).not.toContain('lqe_')
     await other.getByRole('button', { name: 'Change key' }).click()
     await Promise.all([other, page].map(atForm))
     await page.getByLabel('API key').fill(service.key)
@@ -194,56 +200,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByText('The service does not know this key.').waitFor()
   })
 
-  test('the chart shows first, with the rows’ values, and gaps as gaps', async () => {
-    await open(usage)
-    await drawn()
-    await page.getByRole('group', { name: /over time/ }).focus()
-    for (const [day, count] of Object.entries(byDay)) {
-      await page.keyboard.press('ArrowRight')
-      const spoken = `2026-03-${day.padStart(2, '0')} 00:00:00 UTC: total_rest_requests ${count.toLocaleString('en')},`
-      await page.locator('.chart [role=status]', { hasText: spoken }).waitFor({ state: 'attached' })
-    }
-    expect(await drawnHeights()).toEqual({ misplaced: [], inGap: 0 })
-    await page.getByLabel('interval').selectOption('hourly')
-    await run()
-    await page.getByText('Buckets; no line goes through so few.').waitFor() // one hour of the last has requests
-  })
-
-  /** A chart is drawn once its width is known, which is after it is in the page. */
-  const drawn = () => page.locator('.chart .u-over').waitFor()
-
-  /** Looks for the first line's colour where each value should be drawn, and in the middle of the gap. */
-  function drawnHeights() {
-    return page.evaluate(
-      values => {
-        const canvas = document.querySelector('canvas')!
-        const over = document.querySelector<HTMLElement>('.u-over')!
-        const scale = devicePixelRatio
-        const frame = over.getBoundingClientRect()
-        const outer = canvas.getBoundingClientRect()
-        const ink = canvas.getContext('2d')!
-        const most = Math.max(...Object.values(values)) * 1.08
-        const days = Object.keys(values).map(Number)
-        const [first, last] = [days[0]!, days.at(-1)!]
-        const at = (day: number, value: number, span: number) => {
-          const x = (frame.left - outer.left + ((day - first) / (last - first)) * frame.width) * scale
-          const y = (frame.top - outer.top + (1 - value / most) * frame.height) * scale
-          return ink.getImageData(Math.round(x) - span, Math.round(y) - span, 2 * span + 1, 2 * span + 1).data
-        }
-        const blue = (pixels: Uint8ClampedArray) => {
-          let found = 0
-          for (let i = 0; i < pixels.length; i += 4)
-            if (pixels[i]! < 60 && pixels[i + 2]! > 150 && pixels[i + 3]! > 150) found++
-          return found
-        }
-        const misplaced = days.filter(day => blue(at(day, values[day]!, 2)) === 0)
-        return { misplaced, inGap: blue(at(6.5, 25, 20)) }
-      },
-      byDay as Record<number, number>,
-    )
-  }
-
-  test('weighs less than 300 kB, and with a chart, before the editor, less than 120 kB', async () => {
+  test('the chart shows first, with the rows’ values, gaps as gaps, and lines that can be hidden, in less than 75 kB', async () => {
     expect(weight).toBeLessThan(300_000)
     await open(usage)
     await drawn()
@@ -251,29 +208,61 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
       const files = performance.getEntriesByType('resource') as PerformanceResourceTiming[]
       return files.filter(({ name }) => name.includes('/explorer/')).map(file => file.encodedBodySize)
     })
-    expect(sent.length).toBeGreaterThan(3)
-    expect(sent.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(120_000)
-  })
-
-  test('a line can be hidden', async () => {
-    await open(usage)
-    await drawn()
-    expect((await drawnHeights()).misplaced).toEqual([])
+    expect(sent.length).toBeGreaterThan(1)
+    expect(sent.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(75_000)
+    await page.getByRole('group', { name: /over time/ }).focus()
+    for (const [day, count] of Object.entries(byDay)) {
+      await page.keyboard.press('ArrowRight')
+      const spoken = `2026-03-${day.padStart(2, '0')} 00:00:00 UTC: total_rest_requests ${count.toLocaleString('en')},`
+      await page.locator('.chart [role=status]', { hasText: spoken }).waitFor({ state: 'attached' })
+    }
+    expect(await page.locator('.chart path.line').count()).toBe(4)
+    expect((await page.locator('.chart path.line').first().getAttribute('d'))!.match(/M/g)).toHaveLength(2)
+    const ground = (await page.locator('.chart .ground').boundingBox())!
+    const days = () => page.locator('.chart text.middle').allTextContents()
+    expect(await days()).toEqual(['4 Mar', '5 Mar', '6 Mar', '7 Mar', '8 Mar', '9 Mar', '10 Mar'])
+    await page.mouse.move(ground.x + ground.width * 0.01, ground.y + 20)
+    await page.mouse.down()
+    await page.mouse.move(ground.x + ground.width * 0.2, ground.y + 20, { steps: 3 })
+    await page.mouse.up()
+    await page.getByRole('button', { name: 'Whole time' }).waitFor()
+    expect(await days()).toEqual(['4 Mar', '5 Mar'])
+    await page.getByRole('button', { name: 'Whole time' }).click()
+    expect(await days()).toHaveLength(7)
     const key = page.getByRole('button', { name: /total_rest_requests/ })
     await key.click()
     expect(await key.getAttribute('aria-pressed')).toBe('false')
-    expect((await drawnHeights()).misplaced).not.toEqual([])
+    expect(await page.locator('.chart path.line').count()).toBe(3)
+    await page.getByLabel('interval').selectOption('hourly')
+    await run()
+    await page.getByText('Buckets; no line goes through so few.').waitFor() // one hour of the last has requests
   })
 
-  test('shows where an answer came from', async () => {
+  /** A chart is drawn once its width is known, which is after it is in the page. */
+  const drawn = () => page.locator('.chart .ground').waitFor()
+
+  test('shows where an answer came from, and to keys with the right how it is made', async () => {
     await open(`${usage}&colour=red`)
     await page.getByText('Ignored, as the endpoint does not declare it: colour.').waitFor()
     const facts = () => page.locator('.facts').innerText()
     await run()
     await page.getByText('cache', { exact: true }).waitFor()
     expect(await facts()).toMatch(/Rows\s+5\s+From\s+cache/)
+    await page.getByText('Timings', { exact: true }).click()
     expect(await facts()).toMatch(/Key\s+[\d.]+ ms/)
     expect(await facts()).toMatch(/As of\s+20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/)
+    const how = page.getByText('How it is answered')
+    await how.click()
+    await page.getByRole('heading', { name: 'made of query 2 answers where' }).waitFor()
+    expect(await page.getByLabel('SQL: query 3 answers every other call').textContent()).toBe(
+      readFileSync('queries/usage.api-counts.sql', 'utf8'),
+    )
+    expect(await page.getByText(/^warmed every 300 s by one statement/).count()).toBe(3)
+    await page.getByRole('button', { name: 'Change key' }).click()
+    await page.getByLabel('API key').fill(await service.issue({}))
+    await page.keyboard.press('Enter')
+    await page.getByText('cache', { exact: true }).waitFor()
+    expect(await how.count()).toBe(0)
   })
 
   test('rows fold out, and times keep their raw value', async () => {
@@ -342,17 +331,15 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await run()
     await page.getByText('1 row.').waitFor()
     expect(await cells(1)).toEqual(['/rest/v1/<b>items</b>'])
-  })
-
-  test('a refused place is underlined', async () => {
-    await open(logs)
-    await write('SELECT id\nFROM nowhere')
+    await write(
+      'SELECT FORMAT_TIMESTAMP("%A", timestamp) AS name, COUNT(*) AS n, 404 AS status FROM edge_logs GROUP BY 1',
+    )
     await run()
-    await page
-      .getByRole('alert')
-      .getByText(/is not a table of this endpoint/)
-      .waitFor()
-    expect(await page.locator('.cm-lintRange-error').textContent()).toBe('nowhere')
+    await page.getByRole('tab', { name: 'Bars' }).waitFor()
+    const bars = () => page.locator('.ranked li').allTextContents()
+    expect(await bars()).toEqual(['Tuesday1,200', 'Thursday30', 'Sunday21', 'Wednesday12', 'Monday3'])
+    await page.getByLabel('Bars by').selectOption('status')
+    await page.locator('.ranked li', { hasText: 'Tuesday404' }).waitFor()
   })
 
   test('a problem with a field stands beside it', async () => {
@@ -380,17 +367,6 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     expect(await page.getByRole('switch', { name: 'Redact personal data' }).isChecked()).toBe(false)
     await page.goForward()
     await page.getByText('redacted', { exact: true }).waitFor()
-    // Rows that come after the form was changed are not what it asks.
-    const changed = Promise.withResolvers<void>()
-    await page.route('**/api/endpoints/query/**', async route => {
-      await changed.promise
-      await route.continue()
-    })
-    await run()
-    await page.getByLabel('iso_timestamp_end', { exact: true }).fill('2026-03-09')
-    changed.resolve()
-    await page.getByText('Not yet run.').waitFor()
-    expect(await page.locator('.outcome.old [role=table]').count()).toBe(1)
   })
 
   test('on a phone the form folds once there are results, and unfolds where one writes', async () => {
@@ -403,31 +379,6 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByLabel('iso_timestamp_start', { exact: true }).fill('yesterday')
     await run()
     await page.getByText(/^Must be an ISO 8601 time such as/).waitFor()
-  })
-
-  test('different units have axes of their own, whole numbers whole ticks, and the time is the range that was asked', async () => {
-    page = await tab.context.newPage() // the script stays with it
-    await page.addInitScript(() => {
-      const drawn: string[] = []
-      const { fillText } = CanvasRenderingContext2D.prototype
-      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
-        drawn.push(text)
-        fillText.call(this, text, ...place)
-      }
-      Object.assign(window, { drawn })
-    })
-    const columns = 'COUNT(*) AS requests, 100.5 AS share_percent, 250 AS p95_ms'
-    const sql = `SELECT TIMESTAMP_TRUNC(t.timestamp, DAY) AS day, ${columns} FROM edge_logs AS t WHERE t.id IN ("4-0", "5-0", "8-0") GROUP BY 1`
-    const asked = 'iso_timestamp_start=2026-03-01&iso_timestamp_end=2026-03-10'
-    await open(`${logs}&${asked}&sql=${encodeURIComponent(sql)}`)
-    await page.getByText('This link brings a query of its own.').waitFor()
-    await run()
-    await drawn()
-    const labels = await page.evaluate(() => (window as unknown as { drawn: string[] }).drawn)
-    expect(labels).toEqual(
-      expect.arrayContaining(['2 Mar', '9 Mar', '0', '1', '0 %', '100 %', '0 ms', '200 ms']),
-    )
-    expect(labels.filter(label => /^\d*\.\d+$/.test(label))).toEqual([])
   })
 
   test('a theme is chosen, and kept on this device', async () => {
@@ -459,52 +410,6 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     expect(text.startsWith('\ufeff')).toBe(true)
   })
 
-  test('results of the question before do not leave the page while another runs, and keep their own link', async () => {
-    await open(usage)
-    const csv = page.getByRole('button', { name: 'Download CSV' })
-    await csv.waitFor()
-    let release = () => {}
-    const held = new Promise<void>(resolve => (release = resolve))
-    await page.route('**/api/endpoints/query/**', async route => {
-      await held
-      await route.continue().catch(() => {})
-    })
-    await page.getByLabel('interval').selectOption('hourly')
-    await run()
-    await page.getByText('Running …').waitFor()
-    const { x, y } = (await csv.boundingBox())!
-    const saved: unknown[] = []
-    page.once('download', download => saved.push(download))
-    await page.mouse.click(x + 5, y + 5)
-    expect([saved, await page.locator('.outcome').evaluate((each: HTMLElement) => each.inert)]).toEqual([
-      [],
-      true,
-    ])
-    release()
-    await page.locator('.outcome:not([inert])').waitFor()
-    await page.getByRole('button', { name: 'Copy link' }).click()
-    await page.getByRole('button', { name: 'Copied' }).waitFor()
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url())
-  })
-
-  test('a link with SQL waits to be run', async () => {
-    await open(`${logs}&sql=${encodeURIComponent('SELECT COUNT(*) AS n FROM edge_logs')}`)
-    await page.getByText('This link brings a query of its own.').waitFor()
-    await run()
-    await page.getByText('1 row.').waitFor()
-    expect(await cells(1)).toEqual(['1266'])
-  })
-
-  test('a time that is shown is a bound, and keeps its row', async () => {
-    await open(logs)
-    await page.getByLabel('iso_timestamp_end', { exact: true }).fill('2026-03-09 12:00:00')
-    await run()
-    await page.locator('.line').first().getByText('2026-03-09 12:00:00', { exact: true }).waitFor()
-    await page.getByLabel('iso_timestamp_end', { exact: true }).fill('2026-03-09 11:59:59.999999')
-    await run()
-    await page.locator('.line').first().getByText('2026-03-08 12:00:00', { exact: true }).waitFor()
-  })
-
   test('Back, Forward and a reload show the rows of the SQL that ran', async () => {
     await open(logs)
     const showsRow = (n: string) => page.locator('.line').getByText(n, { exact: true }).waitFor()
@@ -521,21 +426,162 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await showsRow('1002')
   })
 
-  test('queries that ran are in the history, saved ones under their names, also as files', async () => {
+  describe('views', () => {
+    const dialog = () => page.getByRole('dialog', { name: 'Views' })
+    const shelf = (name: string) => dialog().getByRole('region', { name })
+    const openViews = () => page.getByRole('button', { name: 'Views', exact: true }).click()
+    const gets = `logs.all?project=${project}&.from=&.to=&.search=GET`
+
+    async function openLogs(link: string, key = service.key): Promise<void> {
+      await page.goto(`${address}/#${link}`)
+      await page.getByLabel('API key').fill(key)
+      await page.keyboard.press('Enter')
+      await page.getByText(/^100 of 1,266 rows/).waitFor()
+    }
+    async function save(name: string): Promise<void> {
+      await dialog().getByLabel('Save what is asked now as').fill(name)
+      await page.keyboard.press('Enter')
+    }
+    const said = (text: string) => dialog().getByRole('status').getByText(text).waitFor()
+
+    test('of the logs are saved for others, opened, renamed and deleted, and the last ones are at hand', async () => {
+      await openLogs(gets)
+      await openViews()
+      await save('Gets')
+      await said('Saved as Gets.')
+      await save('Gets')
+      await dialog()
+        .getByText(/^There is a view “Gets” by test, 2\d{3}-.* UTC\.$/)
+        .waitFor()
+      await dialog().getByRole('button', { name: 'Save over it' }).click()
+      await said('Saved as Gets.')
+      expect(await faultsOf(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Clear all' }).click()
+      await page.waitForURL(url => !url.hash.includes('search'))
+      await openViews()
+      expect(await shelf('Recent').getByRole('listitem').allTextContents()).toEqual([
+        `all time, project ${project}`,
+        `“GET”, all time, project ${project}`,
+      ])
+      await shelf('Saved').getByRole('button', { name: 'Gets', exact: true }).click()
+      expect(decodeURIComponent(new URL(page.url()).hash)).toBe(`#${gets}`)
+      await expect(page.getByLabel('Search messages').inputValue()).resolves.toBe('GET')
+      await openViews()
+      await shelf('Saved').getByRole('button', { name: 'Rename Gets' }).click()
+      await page.keyboard.press('Control+a')
+      await page.keyboard.insertText('All gets')
+      await page.keyboard.press('Enter')
+      await said('Gets is All gets now.')
+      await page.setViewportSize({ width: 375, height: 700 })
+      expect(await faultsOf(page)).toEqual([])
+      await shelf('Saved').getByRole('button', { name: 'Delete All gets' }).click()
+      await shelf('Saved').getByRole('button', { name: 'Keep it' }).click()
+      await shelf('Saved').getByRole('button', { name: 'Delete All gets' }).click()
+      await shelf('Saved').getByRole('button', { name: 'Delete All gets for good' }).click()
+      await said('Deleted All gets.')
+      await shelf('Saved').waitFor({ state: 'detached' })
+    })
+
+    test('that another changed meanwhile stay as they are, and one is told', async () => {
+      await openLogs(gets)
+      await openViews()
+      await save('Ours')
+      await said('Saved as Ours.')
+      const views = '/api/endpoints/logs.all/views'
+      const { result } = (await (await service.fetch(views)).json()) as { result: View[] }
+      const { id, version } = result.find(({ name }) => name === 'Ours')!
+      const headers = { 'If-Match': `"${version}"`, 'Content-Type': 'application/json' }
+      const body = JSON.stringify({ name: 'Ours', address: '#logs.all?.search=theirs' })
+      await service.fetch(`${views}/${id}`, { method: 'PUT', headers, body })
+      await shelf('Saved').getByRole('button', { name: 'Delete Ours' }).click()
+      await shelf('Saved').getByRole('button', { name: 'Delete Ours for good' }).click()
+      await said('The view was changed by test: nothing was changed; read the views again.')
+      const ours = shelf('Saved').getByRole('button', { name: 'Ours', exact: true })
+      expect(await ours.getAttribute('title')).toBe('“theirs”')
+    })
+
+    test('of SQL stay on the device where the key may not save for others', async () => {
+      const key = await service.issue({ endpoints: ['logs.all'] })
+      await openLogs(gets, key)
+      await page.getByRole('button', { name: 'Query and SQL' }).click()
+      await write('SELECT COUNT(*) AS n FROM edge_logs')
+      await openViews()
+      await save('how many') // it has not run yet
+      await said('Saved as how many.')
+      await page.keyboard.press('Escape')
+      await page.reload()
+      await openViews()
+      await shelf('On this device').getByRole('button', { name: 'how many', exact: true }).click()
+      await page.getByText('This link brings a query of its own. Read it, then press Run.').waitFor()
+      await run()
+      await page.locator('.line', { hasText: '1266' }).waitFor()
+      await openViews()
+      const first = shelf('Recent').getByRole('listitem').first()
+      expect(await first.textContent()).toBe('SELECT COUNT(*) AS n FROM edge_logs')
+    })
+  })
+
+  describe('Save as endpoint', () => {
+    const dialog = () => page.getByRole('dialog', { name: 'Save as endpoint' })
+
+    test('shows the two files, downloads them, and writes them once one has said so', async () => {
+      await page.goto(`${address}/#logs.all?project=${project}&.from=&.to=&.columns=metadata.request.method`)
+      await page.getByLabel('API key').fill(service.key)
+      await page.keyboard.press('Enter')
+      await page.getByText(/^100 of 1,266 rows/).waitFor()
+      await page.getByRole('button', { name: 'Save as endpoint' }).click()
+      await dialog().getByLabel('Name').fill('Not a name')
+      await page.keyboard.press('Tab')
+      await dialog().getByRole('alert').getByText('must be lower-case letters').waitFor()
+      await dialog().getByLabel('Name').fill('app.all')
+      await page.keyboard.press('Tab')
+      await dialog().getByRole('heading', { name: 'app.all.yaml' }).waitFor()
+      expect(await dialog().getByLabel('app.all.sql').textContent()).toContain(
+        'FROM `cloudflare.logs.prod` AS t',
+      )
+      expect(await faultsOf(page)).toEqual([])
+      const downloads: string[] = []
+      page.on('download', file => downloads.push(file.suggestedFilename()))
+      await dialog().getByRole('button', { name: 'Download both' }).click()
+      await dialog().getByRole('button', { name: 'Write to queries/' }).click()
+      expect(readdirSync(queries)).not.toContain('app.all.sql')
+      await dialog().getByRole('button', { name: 'Write them' }).click()
+      await dialog().getByText('Written. Waiting until app.all is in force').waitFor()
+      expect(downloads.toSorted()).toEqual(['app.all.sql', 'app.all.yaml'])
+      await apply(service.services, { queries, dryRun: false, out: () => {} }) // as `npm start` does
+      await page.getByRole('heading', { name: 'app.all', level: 2 }).waitFor()
+      await page.getByText('100 rows: the LIMIT').waitFor()
+      expect(new URL(page.url()).hash).toBe(`#app.all?project=${project}`)
+      expect(await page.locator('.line').first().textContent()).toMatch(/GET$/)
+    })
+
+    test('takes SQL that was typed, and is not there for keys that may not see SQL', async () => {
+      await open(logs)
+      await page.getByRole('button', { name: 'Save as endpoint' }).click()
+      await dialog().getByText('The saved query is an endpoint already.').waitFor()
+      await page.keyboard.press('Escape')
+      await write('SELECT COUNT(*) AS n FROM edge_logs')
+      await page.getByRole('button', { name: 'Save as endpoint' }).click()
+      await dialog().getByText('SELECT COUNT(*) AS n').waitFor()
+      await page.keyboard.press('Escape')
+      await page.evaluate(() => [localStorage, sessionStorage].forEach(storage => storage.clear()))
+      const key = await service.issue({})
+      await page.goto('about:blank')
+      await page.goto(`${address}/#${logs}`)
+      await page.getByLabel('API key').fill(key)
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Views', exact: true }).waitFor()
+      expect(await page.getByRole('button', { name: 'Save as endpoint' }).count()).toBe(0)
+    })
+  })
+
+  test('SQL goes to a file, and comes from one', async () => {
     await open(logs)
     await write('SELECT COUNT(*) AS n FROM edge_logs')
-    await run()
-    await page.getByText('1 row.').waitFor()
-    await page.getByLabel('Name of the query').fill('how many')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
     const download = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export' }).click()
-    const file = await download
-    expect(file.suggestedFilename()).toBe('how many.sql')
-    await page.reload()
-    await page.getByText('1 row.').waitFor()
-    await page.getByRole('textbox', { name: 'SQL' }).waitFor()
-    expect(await page.getByLabel('History').locator('option').nth(1).textContent()).toMatch(/^SELECT COUNT/)
+    expect((await download).suggestedFilename()).toBe('query.sql')
     await page.getByLabel('A file of SQL').setInputFiles({
       name: 'other.sql',
       mimeType: 'application/sql',
@@ -546,12 +592,9 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     expect(await cells(1)).toEqual(['4-0'])
     await page.getByRole('button', { name: 'Format' }).click()
     await page.getByText('Not yet run.').waitFor()
-    await page.getByLabel('Saved queries').selectOption('how many')
-    await run()
-    await page.locator('.line', { hasText: '1266' }).waitFor()
   })
 
-  test('results and errors of SQL are in sight without scrolling at 1024 x 768', async () => {
+  test('results and errors of SQL are in sight without scrolling at 1024 x 768, and a refused place is underlined', async () => {
     await page.setViewportSize({ width: 1024, height: 768 })
     await open(logs)
     await write('SELECT id FROM edge_logs LIMIT 3')
@@ -560,10 +603,14 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     expect(await page.locator('.run').evaluate(row => row.getBoundingClientRect().bottom)).toBeLessThan(600)
     const bottom = async (selector: string) => (await page.locator(selector).first().boundingBox())!.y
     expect(await bottom('.line')).toBeLessThan(740)
-    await write('SELECT nothing FROM edge_logs')
+    await write('SELECT id\nFROM nowhere')
     await run()
-    await page.getByRole('alert').waitFor()
+    await page
+      .getByText(/is not a table of this endpoint/)
+      .first()
+      .waitFor()
     expect(await bottom('.failure')).toBeLessThan(700)
+    expect(await page.locator('.cm-lintRange-error').textContent()).toBe('nowhere')
   })
 
   test('copies where the browser has no clipboard for scripts, as on plain HTTP', async () => {
@@ -614,14 +661,6 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByLabel('API key').fill(await service.issue({ endpoints: ['logs.all'] }))
     await page.keyboard.press('Enter')
     await page.getByText('There is no endpoint service.usage for this key.').waitFor()
-  })
-
-  test('shows that the service cannot be reached', async () => {
-    await open(usage)
-    await page.getByRole('tab', { name: 'Chart' }).waitFor()
-    await page.route('**/api/**', route => route.abort())
-    await run()
-    await page.getByRole('alert').getByText('The service could not be reached').waitFor()
   })
 
   test.each([

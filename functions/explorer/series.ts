@@ -1,6 +1,6 @@
 /** Rows as lines of a chart, where they can be: the first column a time, the others numbers. */
 import type { Row, Value } from '../../shared/engines/engine.ts'
-import { millisOf } from '../query/times.ts'
+import { millisOf } from '../../shared/answers/times.ts'
 import { columnsOf } from './value.ts'
 
 export interface Series {
@@ -105,7 +105,7 @@ export function unitOf(name: string): '%' | 'ms' | 'bytes' | 'time' | '' {
 }
 
 /** What a name says of its line: of `server_errors`, `5xx`, `fatal`, or of `client_errors`, `status_404`, `warning`. */
-function severityOfName(name: string): Severity {
+export function severityOfName(name: string): Severity {
   if (!/^[\w -]+$/.test(name)) return 'other' // a path or a text, which may hold any word
   const words = name.replaceAll(/[ _-]+/g, ' ')
   const status = /^(?:.*\b(?:status|http|code) )?([45])(?:xx|\d\d)$/i.exec(words)?.[1]
@@ -148,11 +148,13 @@ export function shortened(name: string, most = 20): string {
   return `${name.slice(0, Math.floor(most / 2) - 1)}…${name.slice(-Math.floor(most / 2))}`
 }
 
-function isNumeric(value: Value | undefined): boolean {
+/** `null` is, where others are. */
+export function isNumeric(value: Value | undefined): boolean {
   return value === null || numberOf(value) !== null
 }
 
-function numberOf(value: Value | undefined): number | null {
+/** Of a number, or of a decimal, which comes as text; `null` where it is none. */
+export function numberOf(value: Value | undefined): number | null {
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : null
 }

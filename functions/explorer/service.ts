@@ -1,7 +1,12 @@
 /** The calls to the service. */
+import { bytesText } from '../../shared/bytes-text.ts'
 import type { Buckets, ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import type { Row } from '../../shared/engines/engine.ts'
+import type { View, ViewText } from '../../shared/endpoints/views.ts'
+import type { Wish } from '../../shared/sandbox/as-endpoint.ts'
+import type { ExplainedPart } from '../../shared/warm/explain.ts'
 import type { ProblemDocument } from '../http/problem.ts'
+import type { DraftAnswer } from '../query/draft.ts'
 import type { TableDescription } from '../query/tables.ts'
 import { type Link, queryOf } from './link.ts'
 
@@ -19,6 +24,10 @@ export interface Endpoint {
   chart: Record<string, Record<string, Buckets>>
   /** Whether the key may have queries run past the cache. */
   mayRunFresh: boolean
+  /** Whether the key may see the SQL that answers. */
+  mayReadSql: boolean
+  /** Whether the key may save views for others. */
+  maySaveViews: boolean
 }
 
 /** `pinned`: the value to which the key fixes it. */
@@ -79,7 +88,9 @@ export async function listEndpoints(key: string): Promise<Endpoint[]> {
   const response = await send(key, 'api/endpoints')
   const { result, meta } = (await response.json()) as { result: Endpoint[]; meta: { rights: string[] } }
   const mayRunFresh = meta.rights.includes('cache:bypass')
-  return result.map(endpoint => ({ ...endpoint, mayRunFresh }))
+  const mayReadSql = meta.rights.includes('definitions:read')
+  const maySaveViews = meta.rights.includes('views:write')
+  return result.map(endpoint => ({ ...endpoint, mayRunFresh, mayReadSql, maySaveViews }))
 }
 
 /** @throws ServiceError */
@@ -87,6 +98,53 @@ export async function listTables(key: string, endpoint: Endpoint): Promise<Table
   const response = await send(key, `api/endpoints/${encodeURIComponent(endpoint.name)}/tables`)
   return ((await response.json()) as { result: TableDescription[] }).result
 }
+
+/** @throws ServiceError */
+export async function explainEndpoint(key: string, endpoint: Endpoint): Promise<ExplainedPart[]> {
+  const response = await send(key, `api/endpoints/${encodeURIComponent(endpoint.name)}/explain`)
+  return ((await response.json()) as { result: ExplainedPart[] }).result
+}
+
+/** The views of an endpoint that are saved for others. @throws ServiceError */
+export async function listViews(key: string, endpoint: Endpoint): Promise<View[]> {
+  const response = await send(key, viewsOf(endpoint))
+  return ((await response.json()) as { result: View[] }).result
+}
+
+/** @param before the view that it takes the place of @throws ServiceError */
+export async function saveView(
+  key: string,
+  endpoint: Endpoint,
+  text: ViewText,
+  before?: View,
+): Promise<void> {
+  const [method, seen] = before ? ['PUT', { 'If-Match': `"${before.version}"` }] : ['POST', {}]
+  const path = before ? `${viewsOf(endpoint)}/${before.id}` : viewsOf(endpoint)
+  await send(key, path, { method, headers: { ...asJson, ...seen }, body: JSON.stringify(text) })
+}
+
+/** @throws ServiceError */
+export async function removeView(key: string, endpoint: Endpoint, { id, version }: View): Promise<void> {
+  await send(key, `${viewsOf(endpoint)}/${id}`, { method: 'DELETE', headers: { 'If-Match': `"${version}"` } })
+}
+
+function viewsOf({ name }: Endpoint): string {
+  return `api/endpoints/${encodeURIComponent(name)}/views`
+}
+
+/** The files of an endpoint that answers as the SQL does. @param write puts them into `queries/` @throws ServiceError */
+export async function draftEndpoint(
+  key: string,
+  from: Endpoint,
+  wish: Wish,
+  write = false,
+): Promise<DraftAnswer> {
+  const path = `api/endpoints/${encodeURIComponent(from.name)}/draft`
+  const init = { method: 'POST', headers: asJson, body: JSON.stringify({ ...wish, write }) }
+  return ((await (await send(key, path, init)).json()) as { result: DraftAnswer }).result
+}
+
+const asJson = { 'Content-Type': 'application/json' }
 
 /**
  * @param fresh asks for a run of its own; the service does so where the key has the right
@@ -122,13 +180,6 @@ export function costOf(...answers: Answer[]): string {
   ]
     .filter(Boolean)
     .join(', ')
-}
-
-/** `4.1 MB` */
-export function bytesText(bytes: number): string {
-  const power = Math.min(4, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
-  const unit = ['bytes', 'kB', 'MB', 'GB', 'TB'][power]!
-  return `${(bytes / 1000 ** power).toLocaleString('en', { maximumFractionDigits: power === 0 ? 0 : 1 })} ${unit}`
 }
 
 /** SQL goes in a body: there it can be long, and is in no log of addresses. */

@@ -6,7 +6,8 @@ const find = finderOf(addresses)
 const paths = addresses.flatMap(address =>
   [address.path, ...(address.also ?? [])].map(path => [path, address] as const),
 )
-const filled = (path: string) => path.replace('{ref}', 'default').replace('{name}', 'logs.all')
+const filled = (path: string) =>
+  path.replace('{ref}', 'default').replace('{name}', 'logs.all').replace('{view}', 'a1')
 
 describe('a path', () => {
   test.each(paths)(
@@ -16,6 +17,7 @@ describe('a path', () => {
         address,
         name: path.includes('{name}') ? 'logs.all' : '',
         ref: path.includes('{ref}') ? 'default' : null,
+        view: path.includes('{view}') ? 'a1' : null,
       }
       const sent = filled(path)
       for (const each of [sent, sent === '/' ? sent : `${sent}/`, gatewayPath + sent])
@@ -40,7 +42,9 @@ describe('a path', () => {
 describe('an address', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startService({ tables: {} })
+    const [issuer, scopes] = ['https://id.example.com', { read: ['logs.all'] }]
+    const agents = { name: 'agents', issuer, jwks: issuer, audience: 'logs', pins: {}, scopes }
+    service = await startService({ tables: {}, env: { JWT_ISSUERS: JSON.stringify([agents]) } })
   })
   afterAll(() => service.stop())
 
@@ -52,7 +56,7 @@ describe('an address', () => {
   })
 
   test.each(served)('%s takes the methods of the table, and no other', async (path, { methods }) => {
-    const refused = await service.fetch(filled(path), { method: 'DELETE' })
+    const refused = await service.fetch(filled(path), { method: 'PATCH' })
     const both = methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : method))
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, [...both, 'OPTIONS'].join(', ')])
     expect((await service.fetch(filled(path), { method: 'OPTIONS', key: null })).status).toBe(204)

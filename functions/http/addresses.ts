@@ -7,15 +7,30 @@
 import { LRUCache } from 'lru-cache'
 
 /** The handlers, by the name that the table has for them. */
-export type Handler = 'answer' | 'list' | 'tables' | 'none' | 'mcp' | 'openApi' | 'health' | 'page' | 'file'
+export type Handler =
+  | 'answer'
+  | 'list'
+  | 'tables'
+  | 'explain'
+  | 'draft'
+  | 'views'
+  | 'view'
+  | 'alerts'
+  | 'none'
+  | 'mcp'
+  | 'resource'
+  | 'openApi'
+  | 'health'
+  | 'page'
+  | 'file'
 
 export interface Address {
-  /** `{name}` and `{ref}` stand for a segment each. A slash may follow. */
+  /** `{name}`, `{ref}` and `{view}` stand for a segment each. A slash may follow. */
   path: string
   /** Other paths for the same. */
   also?: string[]
   /** GET brings HEAD, and each address takes OPTIONS. */
-  methods: ('GET' | 'POST')[]
+  methods: ('GET' | 'POST' | 'PUT' | 'DELETE')[]
   handler: Handler
   /** Whether it takes an API key. */
   key: boolean
@@ -80,6 +95,55 @@ export const addresses: Address[] = [
       result: 'In the order of the definition',
     },
   },
+  {
+    path: '/api/endpoints/{name}/explain',
+    also: ['/endpoints/{name}/explain'],
+    methods: ['GET'],
+    handler: 'explain',
+    key: true,
+    operation: {
+      id: 'explainEndpoint',
+      summary: 'The SQL that answers an endpoint’s calls, for keys with the right definitions:read',
+      result: 'The queries, the first that takes a call answers it, and the roll-ups',
+    },
+  },
+  {
+    path: '/api/endpoints/{name}/draft',
+    also: ['/endpoints/{name}/draft'],
+    methods: ['POST'],
+    handler: 'draft',
+    key: true,
+  },
+  {
+    path: '/api/endpoints/{name}/views',
+    also: ['/endpoints/{name}/views'],
+    methods: ['GET', 'POST'],
+    handler: 'views',
+    key: true,
+    operation: {
+      id: 'listViews',
+      summary: 'The views of an endpoint that people have saved on the page',
+      result: 'By name',
+    },
+  },
+  {
+    path: '/api/endpoints/{name}/views/{view}',
+    also: ['/endpoints/{name}/views/{view}'],
+    methods: ['PUT', 'DELETE'],
+    handler: 'view',
+    key: true,
+  },
+  {
+    path: '/api/alerts',
+    methods: ['GET'],
+    handler: 'alerts',
+    key: true,
+    operation: {
+      id: 'listAlerts',
+      summary: 'The alerts on the endpoints that the key may call, for the parameters that it fixes',
+      result: 'Each alert and set of parameters with its state, last value and history',
+    },
+  },
   // What Logflare manages there, and Studio's page of log drains lists.
   ...['/api/backends', '/api/sources', '/api/rules'].map((path): Address => ({
     path,
@@ -88,6 +152,13 @@ export const addresses: Address[] = [
     key: true,
   })),
   { path: '/mcp', methods: ['POST'], handler: 'mcp', key: true },
+  {
+    path: '/.well-known/oauth-protected-resource',
+    also: ['/.well-known/oauth-protected-resource/mcp'],
+    methods: ['GET'],
+    handler: 'resource',
+    key: false,
+  },
   { path: '/openapi.json', methods: ['GET'], handler: 'openApi', key: false },
   {
     path: '/health',
@@ -109,6 +180,8 @@ export interface Found {
   name: string
   /** Of a project; `null` where the address has none. */
   ref: string | null
+  /** Of a saved view; `null` where the address has none. */
+  view: string | null
 }
 
 /** Characters of a path that is remembered. */
@@ -127,7 +200,7 @@ export function finderOf(all: Address[]): (path: string) => Found | null {
     }),
   )
   const byShape = new Map(
-    patterns.map(({ address, segments, captured }) => [shapeOf(segments, captured), address]),
+    patterns.map(({ address, segments, captured }) => [shapeOf(segments, captured), { address, segments }]),
   )
   // What is written so goes before what is captured.
   const captures = [
@@ -140,10 +213,14 @@ export function finderOf(all: Address[]): (path: string) => Found | null {
     const segments = segmentsOf(path.startsWith(`${gatewayPath}/`) ? path.slice(gatewayPath.length) : path)
     if (segments.includes('')) return null
     for (const captured of captures.filter(({ length }) => length === segments.length)) {
-      const address = byShape.get(shapeOf(segments, captured))
-      if (!address) continue
-      const values = segments.filter((_, at) => captured[at]).map(value => decodeURIComponent(value))
-      const found = { address, name: values.at(-1) ?? '', ref: values.at(-2) ?? null }
+      const pattern = byShape.get(shapeOf(segments, captured))
+      if (!pattern) continue
+      const valueOf = (name: string) => {
+        const at = pattern.segments.indexOf(`{${name}}`)
+        return at < 0 ? null : decodeURIComponent(segments[at]!)
+      }
+      const { address } = pattern
+      const found = { address, name: valueOf('name') ?? '', ref: valueOf('ref'), view: valueOf('view') }
       if (path.length <= longest) known.set(path, found)
       return found
     }

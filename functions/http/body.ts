@@ -1,5 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../../shared/errors.ts'
+import { redactSent } from '../../shared/redact/redact.ts'
+import { visible } from '../../shared/visible-text.ts'
 import { isDeepJson, tooDeep } from '../../shared/nesting.ts'
 
 /** Room for 64 KB of SQL (`shared/sql`), however it is escaped in JSON. */
@@ -17,6 +20,8 @@ export async function readBody(req: IncomingMessage & { body?: unknown }): Promi
   const bytes = await collect(req).catch((cause: unknown) => cutShort(req, cause))
   req.body = undefined
   if (bytes.length === 0 || !isJson(req.headers['content-type'])) return
+  if (otherCharset.test(req.headers['content-type']!))
+    throw new ApiError('invalid_request', 'Send the body in UTF-8: its Content-Type names another charset.')
   if ((req.headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new ApiError('invalid_request', 'Send the body without Content-Encoding.')
   req.body = parse(bytes)
@@ -45,15 +50,39 @@ function isJson(contentType = ''): boolean {
   return /^application\/(json|[a-z0-9.+-]+\+json)\s*(;|$)/i.test(contentType)
 }
 
-/** The parser's own message quotes the body, so it is dropped. */
+const otherCharset = /;\s*charset\s*=(?!\s*"?(?:utf-?8|us-ascii)"?\s*(?:;|$))/i
+
 function parse(bytes: Buffer): unknown {
+  const text = isUtf8(bytes) ? bytes.toString().replace(/^\uFEFF/, '') : ''
+  if (isDeepJson(text)) throw new ApiError('invalid_request', `The body ${tooDeep}.`)
+  const body = parsed(text)
+  const twice = nameTwice(text)
+  if (twice === undefined) return body
+  const name = JSON.stringify(visible(redactSent(twice)))
+  throw new ApiError('invalid_request', `The body has the name ${name} twice in one object: send it once.`)
+}
+
+/** The parser's own message quotes the body, so it is dropped. */
+function parsed(text: string): unknown {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    if (!isDeepJson(text)) return JSON.parse(text)
+    return JSON.parse(text)
   } catch {
     throw new ApiError('invalid_request', 'The body is not valid JSON in UTF-8.')
   }
-  throw new ApiError('invalid_request', `The body ${tooDeep}.`)
+}
+
+/** @param json valid; of a name that an object has twice, `JSON.parse` keeps the last value, and others the first */
+function nameTwice(json: string): string | undefined {
+  const objects: Set<string>[] = []
+  for (const [token, string] of json.matchAll(/[{}]|("(?:[^"\\]|\\.)*")(?:\s*:)?/g))
+    if (token === '{') objects.push(new Set())
+    else if (token === '}') objects.pop()
+    else if (token.endsWith(':')) {
+      const name = JSON.parse(string!) as string
+      if (objects.at(-1)!.has(name)) return name
+      objects.at(-1)!.add(name)
+    }
+  return undefined
 }
 
 function tooLarge(): ApiError {

@@ -35,9 +35,10 @@ export interface Exchange {
 /** A request to an address of the query function. */
 export interface Call extends Exchange {
   address: Address
-  /** What stands in the path for `{name}` and `{ref}`, decoded. */
+  /** What stands in the path for `{name}`, `{ref}` and `{view}`, decoded. */
   name: string
   ref: string | null
+  view: string | null
   services: Services
   config: Config
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../../shared/config.ts'
+import type { Issuers } from '../../shared/keys/issuers.ts'
 import type { Exchange } from './call.ts'
 
 /** Every header but this one (Fetch, "CORS protocol"): a page's own tools add what no list here would foresee. */
@@ -11,14 +12,31 @@ export function allowOrigin({ res }: Exchange, { corsOrigin }: Config): void {
   if (corsOrigin !== '*') res.vary('Origin')
 }
 
+/** Lets a page of an issuer's origins read the answer: what it may ask is its token's matter. */
+export async function allowIssuersOrigins(
+  { req, res }: Exchange,
+  { corsOrigin }: Config,
+  issuers: Issuers,
+): Promise<void> {
+  const { origin } = req.headers
+  if (corsOrigin === '*' || origin === undefined || origin === corsOrigin) return
+  if (await isOfIssuer(issuers, origin)) res.common['Access-Control-Allow-Origin'] = origin
+}
+
+/** While the store does not answer, none is. */
+export async function isOfIssuer(issuers: Issuers, origin: string): Promise<boolean> {
+  const all = await issuers.all().catch(() => [])
+  return all.some(({ origins }) => origins?.includes(origin))
+}
+
 /** Lets a page at any origin read the answer. */
 export function allowAnyOrigin({ res }: Exchange): void {
   res.common['Access-Control-Allow-Origin'] = '*'
 }
 
-/** Answers OPTIONS, which a browser sends before a request with headers of its own. */
-export function preflight({ res }: Exchange): void {
-  res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, OPTIONS')
+/** Answers OPTIONS, which a browser sends before a request with headers of its own. @param allowed the address's methods */
+export function preflight({ res }: Exchange, allowed: string): void {
+  res.setHeader('Access-Control-Allow-Methods', allowed)
   res.setHeader('Access-Control-Allow-Headers', sendable)
   res.setHeader('Access-Control-Max-Age', '86400')
   res.status(204).end()

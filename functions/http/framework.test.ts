@@ -157,6 +157,13 @@ describe('what Node refuses: bare by itself, a problem document with the patch',
       expect(answer.head).toContain(header)
   })
 
+  test('two Hosts are one too many, which pass by themselves', async () => {
+    const two = `GET / HTTP/1.1\r\n${host}hOST: b\r\nConnection: close\r\n\r\n`
+    expect((await refused(two, unpatched)).status).toBe(200)
+    const { status, body } = await refused(two, patched)
+    expect([status, body]).toEqual([400, expect.stringContaining('more than one Host')])
+  })
+
   test('HTTP/1.0 needs no Host, and 100-continue is heard', async () => {
     expect((await refused('GET / HTTP/1.0\r\n\r\n', patched)).status).toBe(200)
     const asked = `POST / HTTP/1.1\r\n${host}Expect: 100-continue\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`

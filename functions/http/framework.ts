@@ -104,6 +104,8 @@ function toFunction({ router }: ExpressApp): Handle {
     // RFC 9112, section 3.2
     if (req.headers.host === undefined && req.httpVersion === '1.1')
       return refuse(res, 'The request has no Host.')
+    if (req.rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name)).length > 1)
+      return refuse(res, 'The request has more than one Host.')
     req.originalUrl = pathIn(req.url)
     req.res = res // for Express's methods
     handle(req, res)

@@ -15,3 +15,23 @@ export function networkOf(
   const [beginning = ''] = address.split('::')
   return [...beginning.split(':'), '0', '0', '0', '0'].slice(0, 4).join(':')
 }
+
+/** Whether a request was made on this machine: not for a page of elsewhere, and not through a proxy, of which one may stand here. */
+export function isFromHere({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): boolean {
+  const isProxied = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'via'].some(name => name in headers)
+  const isLoopback = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(socket.remoteAddress ?? '')
+  return isLoopback && !isProxied && isLocal(hostnameOf(headers.host)) && hasOwnOrigin(headers.origin)
+}
+
+function hasOwnOrigin(origin: string | undefined): boolean {
+  return origin === undefined || (URL.canParse(origin) && isLocal(new URL(origin).hostname))
+}
+
+/** Of a Host header, without its port. */
+export function hostnameOf(host = ''): string {
+  return host.replace(/:\d+$/, '')
+}
+
+export function isLocal(hostname = ''): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+}

@@ -1,7 +1,7 @@
 /** Errors as callers get them: problem documents (RFC 9457), with the members that Logflare's clients read. */
 import type { ServerResponse } from 'node:http'
 import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../shared/errors.ts'
-import { withoutKeys } from '../../shared/keys/key-text.ts'
+import { withoutKeys } from '../../shared/key-text.ts'
 import { redactSent } from '../../shared/redact/redact.ts'
 
 export interface ProblemDocument {

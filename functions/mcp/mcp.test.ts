@@ -142,6 +142,7 @@ describe('the tools', () => {
       'service_usage',
       'usage_api-counts',
       'query_usage_api-counts',
+      'patterns',
     ])
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
     expect(JSON.stringify(tools).length / 4).toBeLessThan(3_000)
@@ -151,13 +152,30 @@ describe('the tools', () => {
     const key = await service.issue({ endpoints: ['usage.api-counts'], pins: { project: 'p' } })
     const pinned = await connect(key)
     const { tools } = await pinned.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(['usage_api-counts', 'query_usage_api-counts'])
+    expect(tools.map(({ name }) => name)).toEqual(['usage_api-counts'])
     expect(Object.keys(tools[0]!.inputSchema.properties ?? {})).toEqual(['interval', 'format'])
     expect(await call('usage_api-counts', { interval: 'daily', project: 'q' }, pinned)).toMatchObject({
       isError: true,
       text: expect.stringContaining('project'),
     })
     await expect(call('logs_all', { project: 'p' }, pinned)).rejects.toThrow('There is no tool logs_all')
+    await pinned.close()
+  })
+
+  test('of SQL, and its tables, are none where the key fixes what the tables do not filter by', async () => {
+    const pinned = await connect(
+      await service.issue({ endpoints: ['usage.api-counts', 'logs.all'], pins: { project: 'p' } }),
+    )
+    expect((await pinned.listTools()).tools.map(({ name }) => name)).toEqual([
+      'logs_all',
+      'query_logs_all',
+      'usage_api-counts',
+      'patterns',
+    ])
+    const { resources } = await pinned.listResources()
+    expect(new Set(resources.map(({ name }) => name.split('/')[0]))).toEqual(new Set(['logs.all']))
+    const sql = { project: 'p', sql: 'SELECT 1' }
+    await expect(call('query_usage_api-counts', sql, pinned)).rejects.toThrow('There is no tool')
     await pinned.close()
   })
 
@@ -431,6 +449,28 @@ test('the prompts ask for what they need', async () => {
   await pinned.close()
 })
 
+test('neither a prompt nor the id of a message brings personal data back under a redacted key', async () => {
+  const key = await service.issue({ redacted: true })
+  const redacted = await connect(key)
+  const asked = { name: 'follow_one_caller', arguments: { project: 'p', who: 'tom@example.com' } }
+  expect(JSON.stringify(await redacted.getPrompt(asked))).toContain('entries of REDACTED in project p')
+  expect(JSON.stringify(await client.getPrompt(asked))).toContain('entries of tom@example.com')
+  const list = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'prompts/list' })
+  const refused = await post(list('tom@example.com'), { 'X-API-KEY': key })
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    {
+      jsonrpc: '2.0',
+      id: null,
+      error: { code: -32600, message: expect.stringContaining('such as a number') },
+    },
+  ])
+  for (const id of [4111111111111111, 'a1', '123e4567-e89b-12d3-a456-426614174000'])
+    expect((await post(list(id), { 'X-API-KEY': key })).status).toBe(200)
+  expect((await post(list('tom@example.com'))).status).toBe(200)
+  await redacted.close()
+})
+
 describe('the transport', () => {
   test('serves clients of 2025, without a session', async () => {
     const initialize = {
@@ -502,7 +542,7 @@ describe('the transport', () => {
   })
 })
 
-test('an endpoint that has just been added is a tool at once, and takes no name of another', async () => {
+test('an endpoint that has just been added is a tool at once, and takes no name of another; without a table it has none for SQL', async () => {
   await call('logs_all', { project: 'p' })
   const queries = mkdtempSync(join(tmpdir(), 'queries-'))
   cpSync('queries', queries, { recursive: true })
@@ -510,8 +550,14 @@ test('an endpoint that has just been added is a tool at once, and takes no name 
   const yaml = readFileSync('queries/logs.all.yaml', 'utf8')
   const id = 'id: 0b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e98'
   writeFileSync(join(queries, 'logs_all.yaml'), yaml.replace(/id: .*/, id))
+  const noTable =
+    'description: d\nid: 5b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e98\nsandbox: true\nparameters: { properties: {} }\ncache: { seconds: 0 }\n'
+  writeFileSync(join(queries, 'no.table.yaml'), noTable)
+  writeFileSync(join(queries, 'no.table.sql'), 'SELECT 1 AS a')
   await apply(service.services, { queries, dryRun: false, out: () => {} })
   const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toContain('no_table')
+  expect(tools.map(({ name }) => name)).not.toContain('query_no_table')
   const both = tools.map(({ name }) => name).filter(name => name.startsWith('logs_all'))
   expect(both).toEqual([expect.stringMatching(/^logs_all_\w{8}$/), expect.stringMatching(/^logs_all_\w{8}$/)])
   const sources = await Promise.all(both.map(async name => (await call(name, { project: 'p' })).text))

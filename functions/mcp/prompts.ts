@@ -1,6 +1,6 @@
 /** The three usual investigations, as prompts that a person may choose. */
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server'
-import { echo, invalidParams, type McpCall, shortened } from './call.ts'
+import { echo, invalidParams, type McpCall, shortened } from './protocol-errors.ts'
 
 const since = { name: 'since', description: 'From when: ISO 8601, or -1h', required: false }
 const project = { name: 'project', description: 'Which project', required: true }
@@ -62,8 +62,7 @@ export function getPrompt({ caller }: McpCall, { name, arguments: sent = {} }: A
   if (!found) throw invalidParams(`There is no prompt ${echo(name)}.`)
   const absent = found.arguments!.find(({ name: argument, required }) => required && !args[argument])
   if (absent) throw invalidParams(`The prompt ${name} needs ${absent.name}.`)
-  const text = found.steps.replaceAll(/\{(\w+)\}/g, (_, argument: string) =>
-    shortened(args[argument] ?? '-1h'),
-  )
+  const shown = caller.redacted ? echo : shortened
+  const text = found.steps.replaceAll(/\{(\w+)\}/g, (_, argument: string) => shown(args[argument] ?? '-1h'))
   return { description: found.description!, messages: [{ role: 'user', content: { type: 'text', text } }] }
 }

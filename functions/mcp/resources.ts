@@ -1,32 +1,51 @@
-/** The tables of endpoints with a sandbox, as resources: what an agent reads before it writes SQL. */
+/** As resources: the tables of endpoints with a sandbox, which an agent reads before it writes SQL, and the alerts. */
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/server'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { canCall } from '../../shared/keys/authenticate.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
 import { type ColumnDescription, type TableDescription, tablesOf } from '../query/tables.ts'
-import { echo, invalidParams, type McpCall } from './call.ts'
+import { alertsFor } from '../query/alerts.ts'
+import { answersSql } from '../query/statement.ts'
+import { echo, invalidParams, type McpCall } from './protocol-errors.ts'
 
-/** The tables of the endpoints that the key may call and that take SQL. */
+const alertsUri = 'lqe://alerts'
+
+/** The tables of the endpoints that the key may call and that take SQL; before them the alerts, where there are any. */
 export async function listResources(mcpCall: McpCall): Promise<Resource[]> {
-  return (await sandboxed(mcpCall)).flatMap(endpoint =>
-    tableQueries(endpoint).map(({ name }) => ({
-      uri: `lqe://${endpoint.name}/${name}`,
-      name: `${endpoint.name}/${name}`,
-      description: `Columns of ${name}, with a worked query`,
-      mimeType: 'text/plain',
-    })),
-  )
+  const callable = await callableEndpoints(mcpCall)
+  const tables = callable
+    .filter(endpoint => answersSql(endpoint, mcpCall.caller))
+    .flatMap(endpoint =>
+      tableQueries(endpoint).map(({ name }) => ({
+        uri: `lqe://${endpoint.name}/${name}`,
+        name: `${endpoint.name}/${name}`,
+        description: `Columns of ${name}, with a worked query`,
+        mimeType: 'text/plain',
+      })),
+    )
+  const alerts = {
+    uri: alertsUri,
+    name: 'alerts',
+    description:
+      'What alerts on the endpoints found: their state, since when, the last value, and what was told',
+    mimeType: 'application/json',
+  }
+  return [...(callable.some(({ alerts = [] }) => alerts.length > 0) ? [alerts] : []), ...tables]
 }
 
-async function sandboxed({ call, caller }: McpCall): Promise<Endpoint[]> {
-  const all = await call.services.endpoints.all()
-  return all.filter(endpoint => endpoint.sandbox && canCall(caller, endpoint))
+async function callableEndpoints({ call, caller }: McpCall): Promise<Endpoint[]> {
+  return (await call.services.endpoints.all()).filter(endpoint => canCall(caller, endpoint))
 }
 
-/** A table's columns, with an example. @throws ProtocolError for an unknown one, and ApiError */
+/** A table's columns with an example, or the alerts. @throws ProtocolError for an unknown one, and ApiError */
 export async function readResource(mcpCall: McpCall, uri: string): Promise<ReadResourceResult> {
+  const callable = await callableEndpoints(mcpCall)
+  if (uri === alertsUri) {
+    const alerts = await alertsFor(mcpCall.call.services.store, mcpCall.caller, callable)
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(alerts) }] }
+  }
   const [, name, table] = /^lqe:\/\/([^/]+)\/([^/]+)$/.exec(uri) ?? []
-  const endpoint = (await sandboxed(mcpCall)).find(each => each.name === name)
+  const endpoint = callable.find(each => each.name === name && answersSql(each, mcpCall.caller))
   const described = endpoint && (await tablesOf(endpoint, mcpCall.call.services))
   const found = described?.find(each => each.name === table)
   if (!found) throw invalidParams(`There is no resource ${echo(uri)}.`, { uri: echo(uri) })

@@ -6,8 +6,14 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ApiError } from '../../shared/errors.ts'
+import type { Caller } from '../../shared/keys/authenticate.ts'
+import { scopeMissing } from '../../shared/keys/claims.ts'
+import { redactText } from '../../shared/redact/redact.ts'
 import type { Call } from '../http/call.ts'
+import { isOfIssuer } from '../http/cors.ts'
+import { hostnameOf, isLocal } from '../http/network.ts'
 import { authenticate } from '../query/access.ts'
+import { withResource } from './protected-resource.ts'
 import type { AnswerMessage } from './server.ts'
 
 /** The protocol's library is loaded by the first request that needs it. */
@@ -17,10 +23,21 @@ const loadAnswerer = (): Promise<AnswerMessage> =>
 
 /** Answers a call of the protocol. @param load gets what answers its methods */
 export async function mcp(call: Call, load = loadAnswerer): Promise<void> {
+  await assertOrigin(call)
+  await answer(call, load).catch(async (error: unknown) => {
+    throw await withResource(call, error)
+  })
+}
+
+async function answer(call: Call, load: typeof loadAnswerer): Promise<void> {
   const { res } = call
-  assertOrigin(call)
   const caller = await authenticate(call)
-  if (Array.isArray(call.req.body)) return refuseBatch(call)
+  assertScope(caller)
+  const { body: message } = call.req
+  if (Array.isArray(message))
+    return refuse(call, 'Send one message with each request: the protocol has no batches since 2025-06-18.')
+  if (caller.redacted && hasPersonalId(message))
+    return refuse(call, 'Send an id without personal data, such as a number: it comes back with the answer.')
   const answerMessage = await load()
   const { status, headers, body } = await answerMessage(call, caller)
   for (const [name, value] of headers) if (name !== 'connection') res.setHeader(name, value)
@@ -30,35 +47,36 @@ export async function mcp(call: Call, load = loadAnswerer): Promise<void> {
   await pipeline(body, res).catch(() => {}) // the client has gone
 }
 
-/** As 2025-06-18 has it: a batch would be many calls, and the request counts, and is logged, as one. */
-function refuseBatch({ res, notes }: Call): void {
+/** A batch would be many calls, and the request counts, and is logged, as one. */
+function refuse({ res, notes }: Call, message: string): void {
   notes.error = 'invalid_request'
-  const message = 'Send one message with each request: the protocol has no batches since 2025-06-18.'
   res.status(400).json({ jsonrpc: '2.0', id: null, error: { code: -32600, message } })
 }
 
+/** For a token that opens nothing: its client may ask for scopes. */
+function assertScope({ endpoints, lacking = {} }: Caller): void {
+  if (endpoints.length === 0 && Object.keys(lacking).length > 0) throw scopeMissing(Object.keys(lacking))
+}
+
+function hasPersonalId(message: unknown): boolean {
+  const { id } = (message ?? {}) as { id?: unknown }
+  return typeof id === 'string' && redactText(id) !== id
+}
+
 /**
- * A page may call from the server's own host or from `CORS_ORIGIN`. `*` lets any page read answers, and lets none call here:
+ * A page may call from the server's own host, from `CORS_ORIGIN`, or from an issuer's origins. `*` lets any page read answers, and lets none call here:
  * "Security Warning" of the specification.
  */
-function assertOrigin({ req, config }: Call): void {
+async function assertOrigin({ req, config, services }: Call): Promise<void> {
   const { origin, host } = req.headers
   if (origin === undefined || origin === config.corsOrigin) return
   const from = URL.canParse(origin) ? new URL(origin) : null
   // On a laptop any name may lead to this host (DNS rebinding), so that an equal host proves nothing.
   const isOwn =
     config.service === null ? isLocal(hostnameOf(host)) && isLocal(from?.hostname) : from?.host === host
-  if (isOwn) return
+  if (isOwn || (await isOfIssuer(services.issuers, origin))) return
   throw new ApiError(
     'forbidden_origin',
     'Pages of this origin may not call: CORS_ORIGIN names the one that may.',
   )
-}
-
-function hostnameOf(host = ''): string {
-  return host.replace(/:\d+$/, '')
-}
-
-function isLocal(hostname = ''): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }

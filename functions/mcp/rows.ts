@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Row, Value } from '../../shared/engines/engine.ts'
 import { allVisible, beginning, visible } from '../../shared/visible-text.ts'
-import { csvLine } from '../query/csv.ts'
+import { csvLine } from '../../shared/answers/csv.ts'
 
 /** Characters of rows in an answer: some 7,000 tokens. With the sentences around them it stays under 25,000. */
 const maxCharacters = 22_000

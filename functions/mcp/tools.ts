@@ -7,19 +7,18 @@ import { assertSingleValues, queryText } from '../../shared/endpoints/query-stri
 import { fieldName } from '../../shared/engines/values.ts'
 import { ApiError, tablesText } from '../../shared/errors.ts'
 import { canCall, type Caller } from '../../shared/keys/authenticate.ts'
-import { sha256, withoutKeys } from '../../shared/keys/key-text.ts'
-import { Timing } from '../../shared/timing.ts'
+import { sha256, withoutKeys } from '../../shared/key-text.ts'
+import { insufficientScope } from '../../shared/keys/claims.ts'
 import { cursorAfter } from '../../shared/pages/page.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
 import { nameHint, nearestName } from '../../shared/sql/nearest.ts'
 import { beginning } from '../../shared/visible-text.ts'
-import { goneSignal } from '../http/call.ts'
-import { answerQuestion } from '../query/answer.ts'
-import { redactionFor } from '../query/redaction.ts'
-import { withTimesAsText } from '../query/times.ts'
+import { answersSql } from '../query/statement.ts'
+import { withTimesAsText } from '../../shared/answers/times.ts'
 import { parameterSchema } from '../query/openapi.ts'
 import type { JsonSchema } from '../query/openapi-schemas.ts'
-import { briefly, echo, invalidParams, type McpCall } from './call.ts'
+import { ask, briefly, echo, invalidParams, type McpCall } from './protocol-errors.ts'
+import { patternsOf, patternsName, patternsTool } from './patterns.ts'
 import { type ContextRows, contextRows, rowsText } from './rows.ts'
 
 /** The arguments that are no parameters of the endpoint. */
@@ -45,7 +44,7 @@ interface ToolTarget {
 /** The tools of the endpoints that the key may call. */
 export async function listTools({ call, caller }: McpCall): Promise<Tool[]> {
   const targets = targetsFor(caller, await call.services.endpoints.all())
-  return Promise.all(
+  const tools = await Promise.all(
     [...targets].map(async ([name, { endpoint, takesSql }]): Promise<Tool> => {
       const schema = inputSchema(endpoint, takesSql, caller.pins)
       const columns = takesSql ? null : await columnsFor(call, endpoint)
@@ -58,24 +57,28 @@ export async function listTools({ call, caller }: McpCall): Promise<Tool[]> {
       }
     }),
   )
+  const withTables = [...targets.values()].flatMap(({ endpoint, takesSql }) => (takesSql ? endpoint : []))
+  return withTables.length > 0 ? [...tools, patternsTool(withTables)] : tools
 }
 
 /**
  * Names of letters, digits and underscores, which every client takes: `logs.all` -> `logs_all` and `query_logs_all`. Names that
  * would be equal get a hash each, so that no name changes its endpoint.
  */
-function targetsOf(endpoints: Endpoint[]): Map<string, ToolTarget> {
-  const targets = endpoints.flatMap(endpoint => [
-    { endpoint, takesSql: false },
-    ...(endpoint.sandbox ? [{ endpoint, takesSql: true }] : []),
-  ])
+function targetsOf(caller: Caller, all: Endpoint[]): Map<string, ToolTarget> {
+  const targets = all
+    .filter(endpoint => canCall(caller, endpoint))
+    .flatMap(endpoint => [
+      { endpoint, takesSql: false },
+      ...(answersSql(endpoint, caller) ? [{ endpoint, takesSql: true }] : []),
+    ])
   const short = ({ endpoint, takesSql }: ToolTarget) =>
     `${takesSql ? 'query_' : ''}${endpoint.name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 55)
   const alike = Map.groupBy(targets, short)
   const nameOf = (target: ToolTarget) => {
     const name = short(target)
     const { endpoint, takesSql } = target
-    return alike.get(name)!.length === 1
+    return alike.get(name)!.length === 1 && name !== patternsName
       ? name
       : `${name}_${sha256(`${endpoint.id} ${takesSql}`).slice(0, 8)}`
   }
@@ -143,13 +146,13 @@ export async function callTool(
   mcpCall: McpCall,
   { name, arguments: args = {} }: ToolCall,
 ): Promise<CallToolResult> {
-  const target = await targetNamed(mcpCall, name)
-  if (!target) {
-    const names = targetsFor(mcpCall.caller, await mcpCall.call.services.endpoints.all()).keys()
-    throw invalidParams(`There is no tool ${echo(name)}; ${nameHint(name, names)}`)
-  }
+  const target = name === patternsName ? null : await targetNamed(mcpCall, name)
+  const targets = target ? null : targetsFor(mcpCall.caller, await mcpCall.call.services.endpoints.all())
+  const withTables = [...(targets?.values() ?? [])].flatMap(each => (each.takesSql ? each.endpoint : []))
+  if (!target && (name !== patternsName || withTables.length === 0))
+    throw invalidParams(`There is no tool ${echo(name)}; ${nameHint(name, targets!.keys())}`)
   try {
-    return await resultOf(mcpCall, target, args)
+    return target ? await resultOf(mcpCall, target, args) : await patternsOf(mcpCall, withTables, args)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     mcpCall.call.notes.error = error.code
@@ -164,13 +167,24 @@ async function targetNamed({ call, caller }: McpCall, name: string): Promise<Too
   return among(await endpoints.remembered()) ?? among(await endpoints.all()) ?? null
 }
 
+/** A status of HTTP says so, by which a client gets the scope. @throws ApiError `insufficient_scope` */
+export async function assertToolScope({ call, caller }: McpCall): Promise<void> {
+  if (!caller.lacking) return
+  const { method, params } = (call.req.body ?? {}) as { method?: unknown; params?: { name?: unknown } }
+  if (method !== 'tools/call') return
+  const behind = { ...caller, endpoints: Object.values(caller.lacking).flat() }
+  const tool = targetsOf(behind, await call.services.endpoints.remembered()).get(String(params?.name))
+  const refusal = tool && !canCall(caller, tool.endpoint) && insufficientScope(caller, tool.endpoint.name)
+  if (refusal) throw refusal
+}
+
 /** By caller: a remembered key gives the same caller again. */
 const lastTargets = new WeakMap<Caller, { all: Endpoint[]; targets: Map<string, ToolTarget> }>()
 
 function targetsFor(caller: Caller, all: Endpoint[]): Map<string, ToolTarget> {
   const last = lastTargets.get(caller)
   if (last?.all === all) return last.targets
-  const targets = targetsOf(all.filter(endpoint => canCall(caller, endpoint)))
+  const targets = targetsOf(caller, all)
   lastTargets.set(caller, { all, targets })
   return targets
 }
@@ -180,28 +194,16 @@ async function resultOf(
   { endpoint, takesSql }: ToolTarget,
   args: Record<string, unknown>,
 ): Promise<CallToolResult> {
-  const { call, caller } = mcpCall
-  Object.assign(call.notes, { how: 'mcp', endpoint: endpoint.name, version: endpoint.version, sql: takesSql })
+  const { call } = mcpCall
   const { format = 'csv', sql, cursor, ...parameters } = args
   assertSingleValues(args, name => takes(endpoint, name))
   if (format !== 'csv' && format !== 'json')
     throw ApiError.of('invalid_parameter', { parameter: 'format', detail: 'must be one of csv, json' })
   if (takesSql && typeof sql !== 'string')
     throw new ApiError('invalid_parameter', 'sql is required: one SELECT statement')
-  const isImposed = caller.redacted === true || !caller.rights.includes('pii:read')
-  const question = {
-    caller,
-    endpoint,
-    query: queryText({ ...parameters, cursor }),
-    callerSql: takesSql ? (sql as string) : null,
-    redacted: redactionFor(endpoint, caller, call.req.headers) || isImposed,
-    isImposed,
-    bypass: false,
-    gone: () => goneSignal(call.res),
-  }
-  const { result, parameters: read } = await answerQuestion(call, question, new Timing())
-  const { answer, status } = result
-  Object.assign(call.notes, { cache: status, rows: answer.summary.rows })
+  const query = queryText({ ...parameters, cursor })
+  const { result, parameters: read } = await ask(mcpCall, endpoint, query, takesSql ? (sql as string) : null)
+  const { answer } = result
   const remembered = await answer.form(`for a model, ${format}`, async () => {
     const rows = await answer.rows()
     const { columns, times = [] } = answer.summary

@@ -2,6 +2,7 @@
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { canCall, type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
+import { insufficientScope } from '../../shared/keys/claims.ts'
 import { limitHeaders } from '../../shared/keys/limits.ts'
 import { nearestName } from '../../shared/sql/nearest.ts'
 import type { Call } from '../http/call.ts'
@@ -18,7 +19,7 @@ interface Access {
  * The endpoint that the call names, in the version that it asks for. The key comes first, so that a call without one learns
  * nothing about endpoints. An unknown endpoint and one out of the key's scope get one answer, so that names cannot be
  * guessed.
- * @throws ApiError `unauthenticated`, `rate_limited`, `not_found`, `invalid_parameter`
+ * @throws ApiError `unauthenticated`, `insufficient_scope`, `rate_limited`, `not_found`, `invalid_parameter`
  */
 export async function accessEndpoint(call: Call): Promise<Access> {
   const key = keyFromHeaders(call.req.headers)
@@ -27,8 +28,8 @@ export async function accessEndpoint(call: Call): Promise<Access> {
   const caller = await authenticate(call, key)
   const endpoint = await call.services.endpoints.find(call.name)
   const isOpen = endpoint && mayCall(caller, endpoint.name)
-  if (!isOpen || (call.address.handler === 'tables' && !canCall(caller, endpoint)))
-    throw await notCallable(call, caller)
+  if (!isOpen || (call.address.handler !== 'answer' && !canCall(caller, endpoint)))
+    throw (endpoint && insufficientScope(caller, endpoint.name)) ?? (await notCallable(call, caller))
   call.notes.endpoint = endpoint.name
   return { caller, endpoint: await versionFor(call, endpoint) }
 }
@@ -88,17 +89,25 @@ export async function accessibleEndpoints(call: Call): Promise<{ caller: Caller;
   return { caller, endpoints }
 }
 
-/** @throws ApiError `unauthenticated`, `rate_limited` */
+/** @throws ApiError `unauthenticated`, `forbidden_origin`, `rate_limited` */
 export async function authenticate(call: Call, key = keyFromHeaders(call.req.headers)): Promise<Caller> {
-  const { services, notes } = call
+  const { services, notes, req } = call
   const caller = await services.authenticate(key)
-  notes.key = caller.keyId
+  const [name, subject] = caller.keyId.split('.')
+  Object.assign(notes, { key: name }, subject === undefined ? {} : { subject })
+  assertOrigin(caller, req.headers.origin)
   try {
     services.callLimits.count(caller)
   } finally {
     tellLimits(call, caller)
   }
   return caller
+}
+
+/** A program sends no origin; a page cannot send another's. */
+function assertOrigin({ origins, name }: Caller, origin: string | undefined): void {
+  if (!origins || origin === undefined || origins.includes(origin)) return
+  throw new ApiError('forbidden_origin', `Pages of this origin may not send tokens of ${name}.`)
 }
 
 /** Says in the response what is left of the key's limits, by what this process knows now; it may be called again. */

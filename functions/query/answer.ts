@@ -1,9 +1,9 @@
 /** The steps from a request for an endpoint's rows to its response, in order. */
-import { getAnswer, redactError } from '../../shared/answers/get-answer.ts'
-import type { AnswerResult } from '../../shared/answers/query-request.ts'
+import { getAnswer, redactError } from '../../shared/run/get-answer.ts'
+import type { AnswerResult } from '../../shared/run/query-request.ts'
 import type { Config } from '../../shared/config.ts'
-import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
-import { upstreamRequests } from '../../shared/answers/upstream-requests.ts'
+import { apiErrorOf } from '../../shared/run/engine-errors.ts'
+import { upstreamRequests } from '../../shared/run/upstream-requests.ts'
 import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost, type Statement } from '../../shared/engines/engine.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
@@ -54,7 +54,7 @@ export async function answerQuestion(
   question: Question,
   timing: Timing,
 ): Promise<{ result: AnswerResult; parameters: Parameters; statement: Statement }> {
-  const { caller, callerSql, bypass, labels, gone } = question
+  const { caller, callerSql, bypass, maxAgeSeconds, labels, gone } = question
   const endpoint = question.endpoint.upstream
     ? await foundUpstream(services, question.endpoint)
     : question.endpoint
@@ -68,6 +68,7 @@ export async function answerQuestion(
   const run = {
     redacted,
     bypass,
+    ...(maxAgeSeconds === undefined ? {} : { maxAgeSeconds }),
     byteLimit: services.byteLimits(caller),
     labels: { ...labels, endpoint: endpoint.name, key: caller.keyId },
     gone,

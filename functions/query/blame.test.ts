@@ -140,7 +140,9 @@ describe('a definition that is wrong', () => {
     expect(await ask(unknown)).toEqual(broken)
     expect(await ask(unknown + sql('SELECT COUNT(*) AS n FROM logs'))).toEqual(broken)
     expect(await ask(unknown + sql('SELECT id FROM elsewhere'))).toEqual([403, 'sandbox_violation'])
-    expect(await ask(unknown.replace(/query\/(\w+)\?/, '$1/tables'))).toEqual(broken)
+    for (const last of ['tables', 'explain'])
+      expect(await ask(unknown.replace(/query\/(\w+)\?/, `$1/${last}`))).toEqual(broken)
+    expect(service.logged.filter(({ details }) => 'frames' in details)).toEqual([]) // it is no bug
   })
 
   test('by a table that comes later is no 4xx until then, and answers as soon as it has logs', async () => {

@@ -53,7 +53,7 @@ interface File {
 }
 
 /** Of all that a folder may hold, what the build puts there. */
-const fileName = /^\w+-\w{8}\.(?:js|css)$/
+const fileName = /^\w[\w-]*-\w{8}\.(?:js|css)$/
 
 /** Handlers of `GET /` and `GET /explorer/<file>`; none where the page is turned off. Files are read once. */
 export function explorerHandlers({ explorerDir }: Config) {

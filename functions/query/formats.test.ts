@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { csv } from './csv.ts'
+import { csv } from '../../shared/answers/csv.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
 let folder: string

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { readSingle } from '../../shared/endpoints/query-string.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
-import { csv, spreadsheet } from './csv.ts'
+import { csv, spreadsheet } from '../../shared/answers/csv.ts'
 import { prometheus } from './prometheus.ts'
 
 export interface Format {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parameterColumns } from '../../shared/endpoints/definition.ts'
 import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
+import { Budget } from '../../shared/warm/budget.ts'
 import { warm } from '../../shared/warm/warm.ts'
 import { edgeRow } from '../testing/edges.ts'
 import { startService, type TestService } from '../testing/service.ts'
@@ -82,7 +83,11 @@ describe('a cycle of the warmer', () => {
       }
     })
     for (const keyFields of keys) await use(store, usage, { keyFields })
-    const report = await warm({ engine, store, log: () => {} }, [usage], { ms: 60_000, bytes: 1e12 })
+    const report = await warm(
+      { engine, store, log: () => {} },
+      [usage],
+      new Budget({ ms: 60_000, bytes: 1e12 }),
+    )
     const bodies = await Promise.all(keys.map(keyFields => bodyOf(store, keyFields)))
     const counts = bodies.map(body => {
       const rows = (JSON.parse(body!) as { result: Record<string, number>[] }).result

@@ -96,6 +96,10 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
     problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
   },
   unauthenticated: { detail: 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.' },
+  insufficient_scope: {
+    detail: 'The token needs the scope logs:read.',
+    problems: [{ claim: 'scope', detail: 'needs logs:read' }],
+  },
   forbidden_origin: { detail: 'Pages of this origin may not call: CORS_ORIGIN names the one that may.' },
   sandbox_violation: {
     detail: '"edge_logs" is not a table of this endpoint.',
@@ -113,6 +117,7 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
     detail: 'project is fixed by the API key; leave it out',
     problems: [{ parameter: 'project', detail: 'is fixed by the API key; leave it out' }],
   },
+  right_missing: { detail: 'The SQL of endpoints is for API keys with the right definitions:read.' },
   redaction_locked: {
     detail: 'Personal data is redacted here, and this API key may not lift that.',
     problems: [{ header: 'svc-endpoint-redact-pii', detail: 'false needs the right pii:read' }],
@@ -120,6 +125,9 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
   not_found: { detail: 'There is no such endpoint, or this API key may not call it.' },
   method_not_allowed: { detail: 'This address takes GET, HEAD, POST, OPTIONS.' },
   not_acceptable: { detail: `An answer can be had as ${mediaTypes.join(', ')}.` },
+  conflict: {
+    detail: 'There is a view “Errors” already, by console: take another name, or save over that one.',
+  },
   payload_too_large: { detail: 'The body may hold at most 262144 bytes.' },
   uri_too_long: { detail: 'The path and query string may hold at most 32768 bytes; send long SQL by POST.' },
   bytes_limit_exceeded: {
@@ -138,6 +146,7 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
   engine_error: { detail: 'The query engine failed.' },
   overloaded: { detail: 'The service is busy with other large results; come back in a few seconds.' },
   engine_unavailable: { detail: 'The query engine is not available at the moment.' },
+  issuer_unavailable: { detail: 'The keys of this token’s issuer cannot be read at the moment.' },
   store_unavailable: { detail: 'API keys cannot be checked at the moment.' },
   query_timeout: { detail: 'The query did not finish within 30 s.' },
 }
@@ -160,6 +169,7 @@ export const problemSchema: JsonSchema = {
         properties: {
           parameter: text,
           header: text,
+          claim: text,
           line: position,
           column: position,
           endpoint: text,

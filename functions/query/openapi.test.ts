@@ -71,6 +71,9 @@ describe('the OpenAPI document', () => {
       '/platform/projects/{ref}/analytics/endpoints/{name}',
       '/api/endpoints',
       '/api/endpoints/{name}/tables',
+      '/api/endpoints/{name}/explain',
+      '/api/endpoints/{name}/views',
+      '/api/alerts',
       '/health',
     ])
   })
@@ -116,7 +119,8 @@ describe('the OpenAPI document', () => {
       all.map(async endpoint => operations((await openApiOf([endpoint], columnsOf)) as OpenApi)),
     )
     const together = operations((await openApiOf(all, columnsOf)) as OpenApi)
-    expect(together).toEqual([...alone[0]!.slice(0, 5), ...alone.flatMap(ids => ids.slice(5))])
+    const general = operations((await openApiOf([], columnsOf)) as OpenApi).length
+    expect(together).toEqual([...alone[0]!.slice(0, general), ...alone.flatMap(ids => ids.slice(general))])
     expect(new Set(together).size).toBe(together.length)
     expect(together).toEqual(expect.arrayContaining(['logsAll', 'logsAllSql', 'myErrors']))
     expect(operations(document)).toContain('usageApiCounts')
@@ -162,11 +166,19 @@ describe('every documented problem', () => {
     unauthenticated: () => [logs, { key: null }],
     sandbox_violation: () => [`${usage}?interval=daily&project=a&sql=SELECT%20path%20FROM%20edge_logs`, {}],
     pinned_parameter: async issue => [logs, { key: await issue({ pins: { project: 'mine' } }) }],
+    right_missing: async issue => ['/api/endpoints/plain/explain', { key: await issue({}) }],
     redaction_locked: async issue => [
       '/api/endpoints/query/plain',
       { key: await issue({}), headers: { 'SVC-ENDPOINT-REDACT-PII': 'false' } },
     ],
     not_found: () => ['/api/endpoints/query/nothing', {}],
+    conflict: async issue => {
+      const key = await issue({ name: 'console', rights: ['views:write'] })
+      const body = JSON.stringify({ name: 'Errors', address: '#plain' })
+      const save: Recipe = ['/api/endpoints/plain/views', { method: 'POST', headers: json, body, key }]
+      await service.fetch(...save)
+      return save
+    },
     method_not_allowed: () => [logs, { method: 'DELETE' }],
     not_acceptable: () => [logs, { headers: { Accept: 'image/png' } }],
     payload_too_large: () => [logs, { method: 'POST', headers: json, body: 'x'.repeat(262_145) }],

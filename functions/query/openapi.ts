@@ -3,7 +3,7 @@ import { columnsWithJsonText } from '../../shared/answers/json-text.ts'
 import { columnsIfKnown, type ColumnsOf } from '../../shared/endpoints/columns.ts'
 import { type Endpoint, pageParameters, type ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import { keyFromHeaders } from '../../shared/keys/authenticate.ts'
-import { sha256 } from '../../shared/keys/key-text.ts'
+import { sha256 } from '../../shared/key-text.ts'
 import type { Column } from '../../shared/sql/types.ts'
 import { type Address, addresses, endpointPath, gatewayPath } from '../http/addresses.ts'
 import type { Call } from '../http/call.ts'
@@ -57,7 +57,7 @@ function openApiDocument(endpoints: Described[]): object {
     },
     servers,
     security: [{ apiKey: [] }, { bearer: [] }],
-    paths: { ...generalPaths, ...Object.fromEntries(endpoints.map(pathOf)) },
+    paths: { ...generalPaths(), ...Object.fromEntries(endpoints.map(pathOf)) },
     components: {
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' },
@@ -131,11 +131,14 @@ const projectParameters = ['sql', 'iso_timestamp_start', 'iso_timestamp_end'].ma
   schema: text,
 }))
 
-const generalPaths = Object.fromEntries(
-  addresses.flatMap(address =>
-    address.operation ? [[address.path, { get: generalOperation(address, address.operation) }]] : [],
-  ),
-)
+/** Made where they are asked for: the examples of problems are redacted, which would slow down the first request. */
+const generalPaths = () =>
+  Object.fromEntries(
+    addresses.flatMap(address =>
+      address.operation ? [[address.path, { get: generalOperation(address, address.operation) }]] : [],
+    ),
+  )
+const generalIds: ReadonlySet<string> = new Set(addresses.flatMap(({ operation }) => operation?.id ?? []))
 
 /** Rows of a caller's own SQL have other columns than the endpoint's: POST, which sends nothing else, describes those. */
 function pathOf({ endpoint, columns }: Described): [path: string, item: object] {
@@ -165,8 +168,7 @@ const usualName = /^[a-z][a-z0-9]*(?:\.[a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*)?$/
 /** Generated clients call a function so: it depends on no other endpoint. All but usual names get a hash, as `my-errors` is not `my.errors`. */
 function operationIdOf(name: string): string {
   const words = name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
-  const general = Object.values(generalPaths).map(({ get }) => get.operationId)
-  const isOwn = usualName.test(name) && !words.endsWith('Sql') && !general.includes(words)
+  const isOwn = usualName.test(name) && !words.endsWith('Sql') && !generalIds.has(words)
   return isOwn ? words : `${words}_${sha256(name).slice(0, 8)}`
 }
 

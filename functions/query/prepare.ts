@@ -1,6 +1,6 @@
 /** From a question to what is asked of the engine or the cache. */
 import { LRUCache } from 'lru-cache'
-import { isCached, keyFieldsOf } from '../../shared/answers/get-answer.ts'
+import { isCached, keyFieldsOf } from '../../shared/run/get-answer.ts'
 import type { CacheKeyFields } from '../../shared/cache/key.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
@@ -22,6 +22,8 @@ export interface Question {
   /** Whether the caller could not have it in the clear. */
   isImposed?: boolean
   bypass: boolean
+  /** An older answer will not do; absent = a fresh one will. */
+  maxAgeSeconds?: number
   /** Labels that the caller gives to the engine's job; absent = none. */
   labels?: Record<string, string>
   /** A signal that aborts when the caller has gone; made only where it is asked for. */

@@ -4,7 +4,7 @@
  */
 import type { Row, Value } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
-import { millisOf } from './times.ts'
+import { millisOf } from '../../shared/answers/times.ts'
 
 const takenColumns = ['name', 'value', 'labels', 'help', 'type', 'timestamp']
 

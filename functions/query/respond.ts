@@ -1,11 +1,11 @@
 /** Sending a finished answer, with the headers that say how it came about. */
 import { encode, type Encoding } from '../../shared/answers/answer.ts'
 import { memoryOfRows } from '../../shared/answers/in-flight.ts'
-import type { AnswerResult } from '../../shared/answers/query-request.ts'
+import type { AnswerResult } from '../../shared/run/query-request.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { queryText, splitQuery } from '../../shared/endpoints/query-string.ts'
 import { type Parameters, someOf } from '../../shared/endpoints/parameters.ts'
-import { sha256 } from '../../shared/keys/key-text.ts'
+import { sha256 } from '../../shared/key-text.ts'
 import { describeError, type Details } from '../../shared/log.ts'
 import { redactText } from '../../shared/redact/redact.ts'
 import type { Timing } from '../../shared/timing.ts'

@@ -23,6 +23,23 @@ beforeAll(async () => {
 
 afterAll(() => service.stop())
 
+describe('a body', () => {
+  const json = 'application/json'
+  const sql = '"sql":"SELECT 1 AS a"'
+  test.each<[what: string, type: string, body: string, status: number, detail: string]>([
+    ['of other names', json, `{${sql},"x":[{"a":1},{"a":2,"b":{"a":"\\"a\\":"}}]}`, 200, ''],
+    ['with a name twice', json, `{${sql},"sql":"SELECT 2"}`, 400, '"sql" twice'],
+    ['with one twice further down', json, `{${sql},"x":[{"a\\u0062":1, "ab" : 2}]}`, 400, '"ab" twice'],
+    ['with personal data twice', json, `{${sql},"a@b.co":1,"a@b.co":1}`, 400, '"REDACTED" twice'],
+    ['in UTF-8', `${json}; charset="UTF-8"`, `{${sql}}`, 200, ''],
+    ['in another charset', `${json};charset=iso-8859-1`, `{${sql}}`, 400, 'in UTF-8'],
+  ])('%s', async (_, type, body, status, detail) => {
+    const response = await service.fetch(logs, { method: 'POST', headers: { 'Content-Type': type }, body })
+    const answer = (await response.json()) as Partial<Body>
+    expect([response.status, answer.detail ?? '']).toEqual([status, expect.stringContaining(detail)])
+  })
+})
+
 interface Body {
   result: Record<string, unknown>[]
   meta: { rows: number; truncated: boolean }

@@ -1,4 +1,4 @@
-import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
+import { apiErrorOf } from '../../shared/run/engine-errors.ts'
 import type { ColumnsOf } from '../../shared/endpoints/columns.ts'
 import { EngineError, type Statement } from '../../shared/engines/engine.ts'
 import { type Endpoint, upstreamBindings } from '../../shared/endpoints/definition.ts'
@@ -11,14 +11,14 @@ import { placeOf } from '../../shared/sql/error.ts'
 import type { Query } from '../../shared/sql/tree.ts'
 import type { Violation } from '../../shared/sandbox/caller-rules.ts'
 import { type StoredText, storedTextIn } from '../../shared/sandbox/redacted-sql.ts'
-import { columnsByEngine } from '../../shared/sandbox/offered-tables.ts'
+import { columnsByEngine, tableQueries } from '../../shared/sandbox/offered-tables.ts'
 import { placeInCaller, sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
 /** The statement to run, and the caller's SQL in its normal form and as a tree; `null` where a saved query runs. */
 export interface Composed {
   statement: Statement
-  /** Where the statement reads a roll-up: the endpoint's own query, for when that cannot be read. */
+  /** Where the statement may read a roll-up: the endpoint's own query, for when that cannot be read. */
   instead: Statement | null
   sql: string | null
   tree: Query | null
@@ -62,12 +62,7 @@ export async function compose(
 ): Promise<Composed> {
   const { bindings } = parameters
   if (callerSql === null) return { ...savedStatement(endpoint, bindings), tree: null, names: asItIs.names }
-  if (!endpoint.sandbox)
-    throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL; leave sql out.', {
-      problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
-    })
-  assertRedactionHolds(endpoint, caller)
-  assertPinsHold(endpoint, caller.pins)
+  assertTakesSql(endpoint, caller)
   const asked = columnsByEngine(endpoint, callerSql, sql => columnsOf(endpoint, sql), redacted)
   const found = await asked.catch((error: unknown) => {
     throw error instanceof EngineError ? apiErrorOf(error, endpoint) : error
@@ -97,4 +92,24 @@ function changesText({ message, at }: Violation, callerSql: string): ApiError {
     `Answers for this API key are redacted, so its SQL leaves stored text as it is: ${message}.`,
     { problems: [{ parameter: 'sql', ...placeOf(callerSql, at), detail: message }] },
   )
+}
+
+/** @throws ApiError that any SQL of this caller gets */
+export function assertTakesSql(endpoint: Endpoint, caller: Caller): void {
+  if (!endpoint.sandbox)
+    throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL; leave sql out.', {
+      problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
+    })
+  assertRedactionHolds(endpoint, caller)
+  assertPinsHold(endpoint, caller.pins)
+}
+
+/** Whether SQL of this caller can be answered, and has a table to read. */
+export function answersSql(endpoint: Endpoint, caller: Caller): boolean {
+  try {
+    assertTakesSql(endpoint, caller)
+    return tableQueries(endpoint).length > 0
+  } catch {
+    return false
+  }
 }

@@ -1,5 +1,5 @@
-import { blame } from '../../shared/answers/blame.ts'
-import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
+import { blame } from '../../shared/run/blame.ts'
+import { apiErrorOf } from '../../shared/run/engine-errors.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
 import type { Endpoint, Explore } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
@@ -47,15 +47,24 @@ export async function tablesOf(
   const endpoint = await foundUpstream(services, declared)
   const tables = tableQueries(endpoint).map(async ({ name, sql }) => {
     const columns = await services.columnsOf(endpoint, sql).catch((error: unknown) => {
-      if (!(error instanceof EngineError)) throw error
-      const asked = { endpoint, statement: { sql, bindings: [] }, sql: null, sent: [] }
-      throw blame(apiErrorOf(error, endpoint), asked)
+      throw dryRunError(error, endpoint, sql)
     })
     const described = columns.map(column => describe(column.name, column.type))
     const explore = Object.hasOwn(endpoint.explore, name) ? { explore: endpoint.explore[name]! } : {}
     return { name, columns: described, ...explore }
   })
   return Promise.all(tables)
+}
+
+/** What a dry run of an endpoint's SQL threw, as its callers are told: they can change nothing about it. */
+export function dryRunError(error: unknown, endpoint: Endpoint, sql = endpoint.sql): unknown {
+  if (!(error instanceof EngineError)) return error
+  return blame(apiErrorOf(error, endpoint), {
+    endpoint,
+    statement: { sql, bindings: [] },
+    sql: null,
+    sent: [],
+  })
 }
 
 function describe(name: string | null, type: SqlType): ColumnDescription {

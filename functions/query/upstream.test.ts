@@ -159,6 +159,13 @@ describe.each(['duckdb', 'bigquery'] as const)('an endpoint that reads another, 
     })
   })
 
+  test('is explained as it runs', async () => {
+    const response = await it.service.fetch('/api/endpoints/share/explain')
+    const { result } = (await response.json()) as { result: { title: string; sql: string }[] }
+    expect(result.map(({ title }) => title)).toEqual(['query 1 answers every other call'])
+    expect(result[0]!.sql).toContain('FROM UNNEST(@counts)')
+  })
+
   describe('redaction', () => {
     const lifted = { headers: { 'SVC-ENDPOINT-REDACT-PII': 'false' } }
 

@@ -18,7 +18,10 @@ export interface Outcome {
 
 export interface HostileService {
   limitMs: number
-  send(sql: string): Promise<Outcome>
+  /** @param key by default the one with every right */
+  send(sql: string, key?: string): Promise<Outcome>
+  /** A key of another caller. */
+  issue(): Promise<string>
   stop(): Promise<void>
 }
 
@@ -31,12 +34,14 @@ export async function startHostileService(limitSeconds: number): Promise<Hostile
   const path = '/api/endpoints/query/logs.all?project=acme'
   return {
     limitMs: limitSeconds * 1000,
-    async send(sql) {
+    issue: () => service.issue({ name: 'other' }),
+    async send(sql, key) {
       const started = performance.now()
       let atLimit: NodeJS.CpuUsage | null = null
       const timer = setTimeout(() => (atLimit = process.cpuUsage()), limitSeconds * 1000)
       const response = await service.fetch(path, {
         method: 'POST',
+        ...(key && { key }),
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ sql }),
       })

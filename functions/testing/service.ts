@@ -10,9 +10,9 @@ import { loadLogs } from '../../infra/lqe/logs/load.ts'
 import { type Config, type Environment, loadConfig } from '../../shared/config.ts'
 import type { Details, Log, Severity } from '../../shared/log.ts'
 import { openServices, type Services } from '../../shared/services.ts'
-import { issueKey } from '../../shared/keys/records.ts'
+import { issueKey, rights } from '../../shared/keys/records.ts'
 import { patchFramework } from '../http/framework.ts'
-import { queryHandler } from '../query/routes.ts'
+import { queryHandler } from '../routes.ts'
 import { startBackends, startBundle } from '../../infra/google/backends.ts'
 import type { BigQueryServer } from '../../infra/google/bigquery/server.ts'
 
@@ -80,7 +80,7 @@ export async function startService({
     const all = { name: 'test', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
     return (await issueKey(services.store, { ...all, ...grant })).key
   }
-  const key = await issue({ rights: ['pii:read', 'cache:bypass'] })
+  const key = await issue({ rights: [...rights] })
   return {
     url,
     key,

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { type Endpoint, parameterColumns } from '../../shared/endpoints/definition.ts'
 import { bindingsFrom } from '../../shared/endpoints/parameters.ts'
 import { finish } from '../../shared/answers/answer.ts'
-import { runQuery } from '../../shared/answers/engine-errors.ts'
+import { runQuery } from '../../shared/run/run-query.ts'
+import { Budget } from '../../shared/warm/budget.ts'
 import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
 import { warm } from '../../shared/warm/warm.ts'
 import { edgeRow } from '../testing/edges.ts'
@@ -115,7 +116,11 @@ test(`on ${rowCount} rows the answers of a batch are those of single runs, byte 
   for (const parameters of expected.keys())
     await use(store, usage, { keyFields: { ...keyFields, parameters } })
   const patient = { ...usage, timeoutSeconds: 300 }
-  const report = await warm({ engine, store, log: () => {} }, [patient], { ms: 300_000, bytes: 1e12 })
+  const report = await warm(
+    { engine, store, log: () => {} },
+    [patient],
+    new Budget({ ms: 300_000, bytes: 1e12 }),
+  )
   expect(report).toMatchObject({ refreshed: setCount, failed: 0, runs: 1 })
   const bodies = [...expected.values()]
   expect(bodies.filter(body => body.includes('"rows":0')).length).toBeGreaterThan(0)

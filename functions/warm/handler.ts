@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { HttpFunction } from '@google-cloud/functions-framework'
+import pMap from 'p-map'
 import type { Config } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Endpoints } from '../../shared/endpoints/lookup.ts'
@@ -13,15 +14,19 @@ import type { RequestLine } from '../../shared/request-log.ts'
 import { readSingle } from '../../shared/endpoints/query-string.ts'
 import type { Services } from '../../shared/services.ts'
 import { version } from '../../shared/version.ts'
+import type { AlertReport } from '../../shared/alerts/run.ts'
 import type { EndpointReport, WarmReport } from '../../shared/warm/report.ts'
-import { isWarmed, warm } from '../../shared/warm/warm.ts'
+import { Budget } from '../../shared/warm/budget.ts'
+import { calledSeconds } from '../../shared/alerts/due.ts'
+import { warm } from '../../shared/warm/warm.ts'
 import { readBody } from '../http/body.ts'
 import { type Exchange, httpFunction } from '../http/call.ts'
+import { runAlertsOf } from './alerts.ts'
 import { oidcCheck, type PublicKeys } from './oidc.ts'
 
 interface Warming {
   services: Services
-  config: Pick<Config, 'warmDeadlineMs' | 'warmMaxBytes'>
+  config: Pick<Config, 'warmDeadlineMs' | 'warmMaxBytes' | 'frozenNow'>
   log: Log
 }
 
@@ -73,19 +78,34 @@ export async function warmHere(warming: Warming, name: string): Promise<void> {
   lineWriter(warming.log)(status, { ...notes, status, ms: Math.round(performance.now() - started) })
 }
 
-/** One call of the warmer, within the settings' time and bytes. @param retry whether failures are tried without a rest */
+/** What one call did. */
+export interface CallReport extends WarmReport {
+  alerts: AlertReport[]
+}
+
+/**
+ * One call, within the settings' time and bytes: alerts first, whose readers cannot come back.
+ * @param retry whether failures are tried without a rest
+ */
 export async function warmEndpoints(
   { services, config, log }: Warming,
   endpoints: Endpoint[],
   retry?: boolean,
-): Promise<WarmReport> {
+): Promise<CallReport> {
   const { engine, store } = services
-  const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
-  return warm({ engine, store, log, reading: services, retry }, endpoints, allowance)
+  const budget = new Budget({ ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes })
+  const alerting = endpoints.filter(({ alerts = [] }) => alerts.length > 0)
+  const run = (endpoint: Endpoint) => runAlertsOf({ services, config, log, budget }, endpoint)
+  const alerts = await pMap(alerting, run, endpointsAtOnce)
+  const report = await warm({ engine, store, log, reading: services, retry }, endpoints, budget)
+  return { ...report, alerts }
 }
 
+/** A receiver that is slow delays the alerts of its own endpoint alone. */
+const endpointsAtOnce = { concurrency: 4 }
+
 /** The call of one name, or for all endpoints, with its summary in the notes. */
-async function noted(warming: Warming, name: string | null, notes: RequestLine): Promise<WarmReport> {
+async function noted(warming: Warming, name: string | null, notes: RequestLine): Promise<CallReport> {
   const wanted = await wantedEndpoints(warming.services.endpoints, name)
   if (name !== null) notes.endpoint = name
   const report = await warmEndpoints(warming, wanted)
@@ -94,8 +114,8 @@ async function noted(warming: Warming, name: string | null, notes: RequestLine):
 }
 
 /** An error makes the scheduler try again, which helps where the store did not answer, and nowhere else. */
-function statusOf({ endpoints }: WarmReport): number {
-  return endpoints.some(({ error }) => error !== null) ? 503 : 200
+function statusOf({ endpoints, alerts }: CallReport): number {
+  return [...endpoints, ...alerts].some(({ error }) => error !== null) ? 503 : 200
 }
 
 function lineWriter(log: Log) {
@@ -107,17 +127,26 @@ function lineWriter(log: Log) {
 async function wantedEndpoints(endpoints: Endpoints, name: string | null): Promise<Endpoint[]> {
   if (name === null) return endpoints.all()
   const endpoint = await endpoints.find(name)
-  if (!endpoint || !isWarmed(endpoint))
-    throw new ApiError('not_found', 'There is no endpoint of this name that is kept warm.')
+  if (!endpoint || calledSeconds(endpoint) === null)
+    throw new ApiError('not_found', 'There is no endpoint of this name that is kept warm or has alerts.')
   return [endpoint]
 }
 
-function summaryOf({ endpoints, ...totals }: WarmReport): Details {
-  return { ...totals, endpoints: endpoints.map(lineOf) }
+function summaryOf({ endpoints, alerts, ...totals }: CallReport): Details {
+  return { ...totals, endpoints: endpoints.map(lineOf), alerts: alerts.map(lineOfAlerts) }
+}
+
+/** `usage.api-counts evaluated=3 firing=1 sent=1` */
+export function lineOfAlerts({ endpoint, counts, error }: AlertReport): string {
+  return wordsOf(endpoint, counts, error)
 }
 
 /** `usage.api-counts refreshed=5 fresh=2 engine_error=1` */
 export function lineOf({ endpoint, refreshed, skipped, failed, error }: EndpointReport): string {
-  const counts = Object.entries({ refreshed, ...skipped, ...failed }).map(pair => pair.join('='))
-  return [endpoint, ...counts, ...(error === null ? [] : [`error=${error}`])].join(' ')
+  return wordsOf(endpoint, { refreshed, ...skipped, ...failed }, error)
+}
+
+function wordsOf(endpoint: string, counts: Record<string, number>, error: string | null): string {
+  const words = Object.entries(counts).map(pair => pair.join('='))
+  return [endpoint, ...words, ...(error === null ? [] : [`error=${error}`])].join(' ')
 }

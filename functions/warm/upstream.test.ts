@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { answersCollection } from '../../shared/cache/head.ts'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices } from '../../shared/services.ts'
+import { Budget } from '../../shared/warm/budget.ts'
 import { warm } from '../../shared/warm/warm.ts'
 import { type Reading, rowOf, startReading, table } from '../testing/upstream.ts'
 
@@ -32,10 +33,14 @@ test('one call of the warmer refreshes what is read, then those that read it', a
   const warmer = await openServices(loadConfig(it.service.env))
   try {
     const { engine, store, log } = warmer
-    const report = await warm({ engine, store, log, reading: warmer }, await warmer.endpoints.all(), {
-      ms: 60_000,
-      bytes: 1e12,
-    })
+    const report = await warm(
+      { engine, store, log, reading: warmer },
+      await warmer.endpoints.all(),
+      new Budget({
+        ms: 60_000,
+        bytes: 1e12,
+      }),
+    )
     expect(report.endpoints.map(({ endpoint, refreshed, runs }) => [endpoint, refreshed, runs])).toEqual([
       ['b.counts', 1, 1],
       ['a.reader', 1, 1],
@@ -43,10 +48,14 @@ test('one call of the warmer refreshes what is read, then those that read it', a
     const { documents } = await store.query({ collection: answersCollection, limit: 10 })
     const ages = documents.map(({ fields }) => Date.now() - (fields['stored'] as { madeAt: number }).madeAt)
     expect(Math.max(...ages)).toBeLessThan(60_000)
-    const again = await warm({ engine, store, log, reading: warmer }, await warmer.endpoints.all(), {
-      ms: 60_000,
-      bytes: 1e12,
-    })
+    const again = await warm(
+      { engine, store, log, reading: warmer },
+      await warmer.endpoints.all(),
+      new Budget({
+        ms: 60_000,
+        bytes: 1e12,
+      }),
+    )
     expect([again.refreshed, again.runs]).toEqual([0, 0])
   } finally {
     await warmer.close()

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
+import { notePackages } from './notices.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const source = join(root, 'functions/explorer')
@@ -15,7 +16,7 @@ export async function buildExplorer(folder: string): Promise<number> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const { metafile } = await build({
-    entryPoints: [join(source, 'page.ts'), join(source, 'style.css')],
+    entryPoints: [join(source, 'page.tsx'), join(source, 'style.css')],
     outdir: folder,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -23,10 +24,11 @@ export async function buildExplorer(folder: string): Promise<number> {
     splitting: true,
     format: 'esm',
     target: 'es2023',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     minify: true,
-    legalComments: 'none',
     metafile: true,
-    plugins: [workedExamples],
+    plugins: [workedExamples, notePackages],
     logLevel: 'warning',
   })
   const files = Object.keys(metafile.outputs).map(file => basename(file))

@@ -12,6 +12,7 @@ import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { functionFolder } from '../../shared/package-folder.ts'
 import { version } from '../../shared/version.ts'
 import { buildExplorer } from './build-explorer.ts'
+import { notePackages, writeNotices } from './notices.ts'
 import { trimGoogleClients } from './trim-google-clients.ts'
 
 const framework = '@google-cloud/functions-framework'
@@ -38,6 +39,18 @@ const protocolApart: Plugin = {
   },
 }
 
+/** The compiler of schemas is loaded with the first schema: it takes a twentieth of a cold start, and a hot answer needs none. */
+const ajvWhenUsed: Plugin = {
+  name: 'ajv-when-used',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^ajv$/, namespace: 'file' }, ({ path }) => ({ path, namespace: 'when-used' }))
+    onLoad({ filter: /.*/, namespace: 'when-used' }, () => ({
+      contents: `export const Ajv = function (options) { return new (require('ajv').Ajv)(options) }`,
+      resolveDir: resolve('.'),
+    }))
+  },
+}
+
 /** Of the repository's package.json the bundle has the version alone (`shared/version.ts`). */
 const versionAlone: Plugin = {
   name: 'version-alone',
@@ -59,7 +72,6 @@ const bundling: BuildOptions = {
   define: { 'import.meta.filename': '__filename' },
   minifySyntax: true,
   minifyWhitespace: true,
-  legalComments: 'none',
   logLevel: 'warning',
 }
 
@@ -69,12 +81,18 @@ export async function bundle(
   outfile: string,
   { external = [framework], plugins = [] }: Pick<BuildOptions, 'external' | 'plugins'> = {},
 ): Promise<void> {
-  await build({ ...bundling, entryPoints: [entry], outfile, external, plugins: [versionAlone, ...plugins] })
+  await build({
+    ...bundling,
+    entryPoints: [entry],
+    outfile,
+    external,
+    plugins: [versionAlone, notePackages, ...plugins],
+  })
 }
 
 /** By name: `lqe`, the function of `lqe start`, and the local engine's process. */
 const programs = {
-  lqe: 'infra/lqe/lqe.ts',
+  lqe: 'infra/lqe.ts',
   service: 'infra/local/service.ts',
   process: 'shared/engines/duckdb/process.ts',
 }
@@ -125,7 +143,7 @@ export async function buildPrograms(folder: string): Promise<number> {
     outdir: folder,
     chunkNames: '[hash]',
     external: [framework, '@duckdb/node-api', ...elsewhere],
-    plugins: [versionAlone, namedExports, trimGoogleClients],
+    plugins: [versionAlone, notePackages, namedExports, trimGoogleClients],
     metafile: true,
   })
   return Object.values(metafile.outputs).reduce((sum, { bytes }) => sum + bytes, 0)
@@ -137,7 +155,7 @@ export async function buildFunctions(folder: string): Promise<number> {
   mkdirSync(folder, { recursive: true })
   const outfile = join(folder, 'service.js')
   await bundle('functions/index.ts', outfile, {
-    plugins: [protocolApart, withoutLocal, trimGoogleClients],
+    plugins: [protocolApart, withoutLocal, ajvWhenUsed, trimGoogleClients],
   })
   await bundle('node_modules/@modelcontextprotocol/server/dist/index.mjs', join(folder, 'mcp.js'))
   await bundle('infra/deploy/entry.ts', join(folder, 'index.cjs'))
@@ -184,6 +202,7 @@ export async function buildAll(say: (line: string) => void): Promise<void> {
   say(`dist: ${size(await buildPrograms('dist'))}`)
   say(`dist/function/service.js: ${size(await buildFunctions(functionFolder))}`)
   say(`dist/function/explorer: ${size(await buildExplorer(join(functionFolder, 'explorer')))} gzipped`)
+  say(`dist/notices.txt: ${writeNotices('dist')} packages`)
 }
 
 if (import.meta.main) await buildAll(line => console.log(line))

@@ -1,9 +1,11 @@
-/** The build of a push and all that is said to gcloud, as far as they can be checked without an account: by gcloud's parsers. */
+/** What CI is told, here and by `lqe init`, and all that is said to gcloud, as far as they can be checked without an account: by gcloud's parsers and GitHub's. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { build as bundle } from 'esbuild'
 import { parse } from 'yaml'
 import { changes, openProject } from '../google/control/testing/project.ts'
 import { email, lint, testWithGcloud } from '../google/testing/gcloud.ts'
@@ -19,6 +21,8 @@ interface Build {
 
 const text = readFileSync('cloudbuild.yaml', 'utf8')
 const build = parse(text) as Build
+const templates = 'infra/lqe/init/ci'
+const own = parse(readFileSync(join(templates, 'cloudbuild.yaml'), 'utf8')) as Build
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'deploy-'))
@@ -55,9 +59,10 @@ describe('cloudbuild.yaml', () => {
     async () => {
       const broken = join(folder, 'broken.yaml')
       writeFileSync(broken, text.replace('args: [ci]', 'arguments: [ci]'))
-      const [ofBroken, ofOurs] = await Promise.all([broken, 'cloudbuild.yaml'].map(submitError))
+      const files = [broken, 'cloudbuild.yaml', join(templates, 'cloudbuild.yaml')]
+      const [ofBroken, ...ofOurs] = await Promise.all(files.map(submitError))
       expect(ofBroken).toMatch(/\.steps\[0\]\.arguments: unused/)
-      expect(ofOurs).toMatch(/active account/)
+      for (const said of ofOurs) expect(said).toMatch(/active account/)
     },
   )
 
@@ -82,6 +87,11 @@ describe('cloudbuild.yaml', () => {
       'npm ci',
       'npm run build',
     ])
+    const program = own.steps
+      .at(-1)!
+      .args.map(word => word.replace(/^node_modules\/log-query-endpoints\//, ''))
+    expect(program).toEqual(['infra/lqe/bin.cjs', ...release!.args.slice(1)])
+    expect([own.substitutions, own.serviceAccount]).toEqual([build.substitutions, build.serviceAccount])
     const project = await openProject()
     await setUp(connect(project), ['APIs', 'accounts', 'rights', 'database', 'tables'])
     project.plane.calls.length = 0
@@ -95,6 +105,43 @@ describe('cloudbuild.yaml', () => {
     expect(project.plane.calls.filter(call => changes(call) || call.endsWith(' 403'))).toEqual([])
     expect(filled(build.serviceAccount).split('/').at(-1)).toBe(email('build'))
   })
+})
+
+interface GitHub {
+  faultsOf(content: string): Promise<string[]>
+}
+
+/** Node loads it as a bundle alone. */
+async function parserOfGitHub(): Promise<GitHub> {
+  const contents = `import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser'
+    export const faultsOf = async content => {
+      const { context, value } = parseWorkflow({ name: 'lqe.yaml', content }, new NoOperationTraceWriter())
+      if (value) await convertWorkflowTemplate(context, value)
+      return context.errors.getErrors().map(({ message }) => message)
+    }`
+  const outfile = join(folder, 'parser.cjs')
+  await bundle({
+    stdin: { contents, resolveDir: '.' },
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    outfile,
+  })
+  return createRequire(import.meta.url)(outfile) as GitHub
+}
+
+test('the file for GitHub is read by its own parser, which knows each key, job and context', async () => {
+  const workflow = readFileSync(join(templates, 'github.yaml'), 'utf8')
+  const { faultsOf } = await parserOfGitHub()
+  expect(await faultsOf(workflow)).toEqual([])
+  for (const [right, wrong] of [
+    ['runs-on', 'run-on'],
+    ['needs: test', 'needs: tests'],
+    ['vars.PROVIDER', 'vrs.PROVIDER'],
+  ] as const)
+    expect(await faultsOf(workflow.replace(right, wrong))).not.toEqual([])
+  const [, command, push] = own.steps.at(-1)!.args
+  expect(workflow).toContain(`run: npx lqe ${command} ${push} --project=`)
 })
 
 describe('gcloud', () => {

@@ -192,7 +192,7 @@ describe('set-up', () => {
       jobs: 1,
       monitoring: 14,
       'builds of pushes': 1,
-      'expiry and backups': 15,
+      'expiry and backups': 21,
     })
   })
 })
@@ -287,14 +287,14 @@ describe('tables of another project', () => {
 })
 
 describe('lqe deploy', () => {
-  const program = resolve('infra/lqe/lqe.ts')
+  const program = resolve('infra/lqe.ts')
   const run = (args: string[], as?: string) =>
     project.run(process.execPath, [program, 'deploy', ...args], as, project.folder)
   const testGcloud = testWithGcloud()
 
   testGcloud('says all of its steps in a dry run, and neither changes nor writes anything', async () => {
     // Here, for the endpoints of queries/.
-    const args = ['infra/lqe/lqe.ts', 'deploy', '--project=my-project', '--dry-run']
+    const args = ['infra/lqe.ts', 'deploy', '--project=my-project', '--dry-run']
     const { status, output } = await project.run(process.execPath, args)
     expect([status, output]).toEqual([0, expect.stringContaining('function query: deployed')])
     expect(output.match(/^== .*/gm)).toEqual([

@@ -29,7 +29,7 @@ import { smoke, smokeStart } from './smoke.ts'
 import { setUpTables } from './tables.ts'
 import { setUpTrigger } from './trigger.ts'
 
-interface Run {
+export interface Run {
   google: Google
   site: Site
   /** Of this process, with those of the service's data. */
@@ -51,7 +51,7 @@ const release: Step[] = [
   ['smoke test of what serves', smokeServing],
 ]
 
-const steps: Step[] = [
+export const steps: Step[] = [
   release[0]!,
   ['APIs', setUpApis],
   ['accounts', setUpAccounts],
@@ -125,11 +125,15 @@ async function printAddresses({ google, site, env }: Run, key?: string): Promise
   console.log(`A call:  curl -s '${query}/api/endpoints' -H 'X-API-KEY: ${key ?? 'lqe_...'}'`)
 }
 
+/** Google's clients, here and in `lqe`: a person's calls count to the project. */
+export async function countToProject({ google, env, site }: Run): Promise<void> {
+  if (!(await google.caller()).endsWith('gserviceaccount.com'))
+    env['GOOGLE_CLOUD_QUOTA_PROJECT'] = process.env['GOOGLE_CLOUD_QUOTA_PROJECT'] = site.project
+}
+
 /** A line a step, with its time, and its changes below. @throws what the step threw, as its own words */
 async function carryOut(run: Run, all: Step[]): Promise<void> {
-  // Google's clients, here and in `lqe`: a person's calls count to the project.
-  if (!(await run.google.caller()).endsWith('gserviceaccount.com'))
-    run.env['GOOGLE_CLOUD_QUOTA_PROJECT'] = process.env['GOOGLE_CLOUD_QUOTA_PROJECT'] = run.site.project
+  await countToProject(run)
   for (const [title, act] of all) {
     const start = Date.now()
     console.log(`== ${title}`)
@@ -138,12 +142,12 @@ async function carryOut(run: Run, all: Step[]): Promise<void> {
   }
 }
 
-interface Flags extends Record<string, string | string[] | boolean | undefined> {
+export interface Flags extends Record<string, string | string[] | boolean | undefined> {
   project: string
   dryRun?: boolean
 }
 
-function runOf({ project, dryRun = false, sample = false, ...given }: Flags): Run {
+export function runOf({ project, dryRun = false, sample = false, ...given }: Flags): Run {
   // commander names the options in camel case.
   const kebab = (name: string) => name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
   const values = Object.fromEntries(Object.entries(given).map(([name, value]) => [kebab(name), value]))
@@ -230,18 +234,19 @@ function command(name: string, names: RegExp, description: string): Command {
 }
 
 /** An action that says what went wrong, and that it may be run again. */
-function telling<T extends unknown[]>(act: (...given: T) => Promise<void>) {
+export function telling<T extends unknown[]>(act: (...given: T) => Promise<void>, after = standing) {
   return async (...given: T): Promise<void> => {
     try {
       await act(...given)
     } catch (error) {
       console.error((error as Error).message)
-      if (!(error instanceof SettingsError))
-        console.error('What is done stands. Run it again when this is put right.')
+      if (after && !(error instanceof SettingsError)) console.error(after)
       process.exitCode = 1
     }
   }
 }
+
+const standing = 'What is done stands. Run it again when this is put right.'
 
 /** Without a word it is `all`, whose help this has too. */
 export function deployCommand(): Command {

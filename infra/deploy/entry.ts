@@ -57,7 +57,7 @@ async function makeCache(): Promise<void> {
   })
   const script = load(undefined)
   const { getTestServer } = await import('@google-cloud/functions-framework/testing')
-  const { makeKey, writeKey } = await import('../../shared/keys/key-text.ts')
+  const { makeKey, writeKey } = await import('../../shared/key-text.ts')
   const server = getTestServer('query').listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -1,10 +1,12 @@
 /** The indexes are those of the service's searches, and no others: each costs with every write. */
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
+import { alertsCollection } from '../../shared/alerts/record.ts'
 import { answersCollection, chunksCollection } from '../../shared/cache/head.ts'
 import { type Endpoint } from '../../shared/endpoints/definition.ts'
 import { openEndpoints } from '../../shared/endpoints/lookup.ts'
 import { listVersions } from '../../shared/endpoints/versions.ts'
+import { everyView, listViews } from '../../shared/endpoints/views.ts'
 import type { Search } from '../../shared/stores/store.ts'
 import { withFaults } from '../../shared/stores/testing/faults.ts'
 import { openSqlite } from '../../shared/stores/sqlite/store.ts'
@@ -62,6 +64,8 @@ describe('the indexes of Firestore', () => {
     await endpoints.find('a-name')
     await listVersions(store, 'a-name')
     await listKeys(store)
+    await listViews(store, 'shelf')
+    await everyView(store)
     await findDue(store, { id: 'e', cacheSeconds: 60, warm: { maxSets: 1 } } as Endpoint, 0)
     expect([...new Set(searches.flatMap(needed))].sort()).toEqual(defined.toSorted())
   })
@@ -76,8 +80,10 @@ describe('the indexes of Firestore', () => {
   test('go with the deletion of what has expired', () => {
     const expiring = fieldOverrides.filter(({ ttl }) => ttl)
     expect(expiring.map(({ collectionGroup, fieldPath }) => [collectionGroup, fieldPath])).toEqual([
+      [alertsCollection, 'expireAt'],
       [answersCollection, 'expireAt'],
       [chunksCollection, 'expireAt'],
+      ['silences', 'expireAt'],
       ['spending', 'expireAt'],
       ['warming', 'expireAt'],
     ])

@@ -127,7 +127,7 @@ describe('a rollback', () => {
   afterEach(() => new Promise(resolve => server.close(resolve)))
 
   const rollback = (...args: string[]) =>
-    project.run(process.execPath, ['infra/lqe/lqe.ts', 'deploy', 'rollback', '--project=my-project', ...args])
+    project.run(process.execPath, ['infra/lqe.ts', 'deploy', 'rollback', '--project=my-project', ...args])
   const traffic = () => [trafficOf('query'), trafficOf('warm')]
 
   test('gives the traffic to the revisions before, and the same again goes forward', async () => {

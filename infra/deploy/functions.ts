@@ -83,8 +83,8 @@ function sizesOf(site: Site, name: FunctionName): Record<string, string> {
   )
 }
 
-/** @returns `memory 1Gi, min-instances 1 (was 0), ...`: all sizes, and of the environment what differs from what stands */
-async function describe(google: Google, site: Site, name: FunctionName): Promise<string> {
+/** @returns `memory 1Gi`, `min-instances 1 (was 0)`, ...: all sizes, and of the environment what differs from what stands */
+export async function settingsOf(google: Google, site: Site, name: FunctionName): Promise<string[]> {
   const { project, region } = site
   const at = `cloudfunctions/v2/projects/${project}/locations/${region}/functions/${namesIn(site).functionName(name)}`
   const { serviceConfig } = (await google.get(at)) ?? {}
@@ -100,7 +100,7 @@ async function describe(google: Google, site: Site, name: FunctionName): Promise
   for (const name of names)
     if (before![name] !== wanted[name])
       lines.push(`${name} ${brief(wanted[name])} (was ${brief(before![name])})`)
-  return lines.join(', ')
+  return lines
 }
 
 /** Arguments of gcloud. @param envFile YAML or JSON: commas in a value would break `--set-env-vars` */
@@ -131,7 +131,7 @@ export async function deployFunctions(google: Google, site: Site): Promise<void>
         const envFile = join(folder, `${name}.yaml`)
         writeFileSync(envFile, JSON.stringify(environmentOf(site, name)))
         const title = `function ${namesIn(site).functionName(name)}: deployed`
-        google.options.say(`${title}, ${await describe(google, site, name)}`)
+        google.options.say(`${title}, ${(await settingsOf(google, site, name)).join(', ')}`)
         if (!google.options.dryRun) await gcloud(google, deployArguments(site, name, envFile))
       }),
     )
@@ -177,12 +177,12 @@ export async function setUpCallers(google: Google, site: Site): Promise<void> {
 
 // ---- traffic
 
-async function serviceOf(google: Google, site: Site, name: FunctionName): Promise<Service | null> {
+export async function serviceOf(google: Google, site: Site, name: FunctionName): Promise<Service | null> {
   return (await google.get(`run/v2/${namesIn(site).service(name)}`)) as Service | null
 }
 
 /** Those that get traffic now, by name. */
-function serving({ trafficStatuses = [] }: Service): Target[] {
+export function serving({ trafficStatuses = [] }: Service): Target[] {
   const receiving = trafficStatuses.filter(({ percent = 0 }) => percent > 0)
   return receiving.map(({ revision, percent }) => byName(revision!, { percent: percent! }))
 }

@@ -98,7 +98,7 @@ const each: Record<string, Fault> = {
       (resources[service('query')] = {
         template: { serviceAccount: 'lqe-query@my-project.iam.gserviceaccount.com' },
       }),
-    says: /^There is no database \(default\), and query serves from another: .*npm run lqe -- deploy restore/,
+    says: /^There is no database \(default\), and query serves from another: .*npx lqe deploy restore/,
   },
   'no new accounts': {
     make: constrain('iam.disableServiceAccountCreation', { booleanPolicy: { enforced: true } }),
@@ -216,7 +216,7 @@ describe('preflight', () => {
   })
 
   test('misses gcloud, which deploys the functions', async () => {
-    const args = ['infra/lqe/lqe.ts', 'deploy', '--project=my-project', '--dry-run']
+    const args = ['infra/lqe.ts', 'deploy', '--project=my-project', '--dry-run']
     const { status, output } = await project.run('/usr/bin/env', [
       'PATH=/bin/none',
       process.execPath,

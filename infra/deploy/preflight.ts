@@ -41,8 +41,8 @@ const permissions: Record<string, string> = {
   'monitoring.alertPolicies.create': 'make alerts',
 }
 
-/** @param mayLoseRows whether an expiry may delete rows @throws SettingsError */
-export async function preflight(google: Google, site: Site, mayLoseRows = false): Promise<void> {
+/** @throws SettingsError where nobody is */
+export async function assertSignedIn(google: Google): Promise<void> {
   try {
     await google.caller()
   } catch (error) {
@@ -51,6 +51,11 @@ export async function preflight(google: Google, site: Site, mayLoseRows = false)
     const what = isOffline ? 'Google does not answer' : 'Nobody is signed in: gcloud auth login --update-adc'
     throw faulty([`${what} (${why!})`])
   }
+}
+
+/** @param mayLoseRows whether an expiry may delete rows @throws SettingsError */
+export async function preflight(google: Google, site: Site, mayLoseRows = false): Promise<void> {
+  await assertSignedIn(google)
   // What may not be seen is not there: of a project that nobody has set up yet.
   const looking = new Google({ ...google.options, dryRun: true })
   const asked = new Map<string, Promise<Json | null>>()
@@ -163,7 +168,7 @@ const checkDatabase: Check = async function* (site, ask) {
   if (!present && (await ask(`run/v2/${namesIn(site).service('query')}`)))
     yield (
       `There is no database ${site.database}, and query serves from another: a new one would have no keys and no definitions. ` +
-      '`gcloud firestore databases list` names those that there are; `npm run lqe -- deploy restore` makes one.'
+      '`gcloud firestore databases list` names those that there are; `npx lqe deploy restore` makes one.'
     )
   const wanted = site['firestore-location']
   const { type, locationId = wanted } = (present ?? {}) as Record<string, string | undefined>

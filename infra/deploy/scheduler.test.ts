@@ -1,5 +1,6 @@
 /** The scheduler's jobs, in a project on the stand-in. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Alert } from '../../shared/endpoints/alert.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { openProject, type Project } from '../google/control/testing/project.ts'
 import { readQueries } from '../lqe/apply/read.ts'
@@ -47,6 +48,18 @@ describe('the jobs', () => {
         },
       },
     })
+  })
+
+  test('are one for each endpoint with alerts, as often as they are evaluated, and every five minutes at least', async () => {
+    const logs = endpoints.find(({ name }) => name === 'logs.all')!
+    const scheduleOf = async (everyMs: number) => {
+      await apply([{ ...logs, alerts: [{ everyMs } as Alert] }])
+      return (project.plane.state.resources[`${parent}/lqe-warm-${logs.id}`] as { schedule: string }).schedule
+    }
+    expect(await scheduleOf(120_000)).toBe('*/2 * * * *')
+    expect(await scheduleOf(3_600_000)).toBe('*/5 * * * *')
+    await apply([logs])
+    expect(jobs()).toEqual([])
   })
 
   test('are changed where they differ, not made twice', async () => {

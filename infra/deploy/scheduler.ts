@@ -1,7 +1,8 @@
-/** A Cloud Scheduler job for each endpoint that is kept warm. */
+/** A Cloud Scheduler job for each endpoint that is kept warm, or has alerts. */
 import type { protos, v1 } from '@google-cloud/scheduler'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import { isWarmed, warmMinutes } from '../../shared/warm/warm.ts'
+import { calledSeconds } from '../../shared/alerts/due.ts'
+import { warmMinutes } from '../../shared/warm/warm.ts'
 import { readQueries } from '../lqe/apply/read.ts'
 import { type Google, holds, overrideOf } from './google-api.ts'
 import { namesIn, type Site } from './settings.ts'
@@ -13,14 +14,15 @@ export function scheduleFor(seconds: number): string {
   return minutes < 1440 ? `0 */${minutes / 60} * * *` : '0 0 * * *'
 }
 
-/** The job that keeps an endpoint warm. It is named by the endpoint's id, which a renamed endpoint keeps. */
-function jobFor({ id, name, warm }: Endpoint, site: Site) {
+/** The job that calls for an endpoint. It is named by the endpoint's id, which a renamed endpoint keeps. */
+function jobFor(endpoint: Endpoint, site: Site) {
+  const { id, name } = endpoint
   const { address, email, own } = namesIn(site)
   const url = address('warm')
   return {
     name: `projects/${site.project}/locations/${site.region}/jobs/${own(`warm-${id}`)}`,
     description: `Keeps the answers of ${name} fresh`,
-    schedule: scheduleFor(warm!.seconds),
+    schedule: scheduleFor(calledSeconds(endpoint)!),
     timeZone: 'Etc/UTC',
     attemptDeadline: { seconds: Number(site['warm-deadline']) },
     // One more try, for a function that is being replaced; the next call follows soon.
@@ -35,7 +37,7 @@ function jobFor({ id, name, warm }: Endpoint, site: Site) {
 
 type CloudSchedulerClient = v1.CloudSchedulerClient
 
-/** Jobs for the endpoints that are kept warm, by default those of `queries/`; the others of this installation are removed. */
+/** Jobs for the endpoints that are kept warm or have alerts, by default those of `queries/`; the others of this installation are removed. */
 export async function setUpJobs(
   google: Google,
   site: Site,
@@ -44,7 +46,9 @@ export async function setUpJobs(
   const { say, dryRun } = google.options
   const client = await connect(google, site)
   const parent = `projects/${site.project}/locations/${site.region}`
-  const wanted = endpoints.filter(isWarmed).map(endpoint => jobFor(endpoint, site))
+  const wanted = endpoints
+    .filter(endpoint => calledSeconds(endpoint) !== null)
+    .map(endpoint => jobFor(endpoint, site))
   // None, for a dry run in a project whose API is not enabled yet.
   const none: [Job[]] = [[]]
   const [there] = await google.persist(() => {

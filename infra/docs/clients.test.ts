@@ -52,7 +52,7 @@ describe('Supabase Studio', () => {
       'Content-Type': 'application/json',
       Accept: 'application/json',
     }
-    return fetch(`${LOGFLARE_URL}${path}`.replace('http://host.docker.internal:8080', service.url), {
+    return fetch(`${LOGFLARE_URL}${path}`.replace('http://lqe:8080', service.url), {
       headers,
     })
   }

@@ -80,7 +80,7 @@ const placeholders: [placeholder: RegExp, own: (command: string) => Promise<stri
   [/my-project|<walkthrough-project-id\/>/g, () => rehearsal.project.id],
   [/(query|warm)-00007-abc/g, found => `${found.split('-')[0]}-00001-abc`],
   [/2026-11-22T20:15:00Z/g, () => new Date(Date.now() - 120_000).toISOString()],
-  [/\bID\b/g, async () => /^(\w+) +active/m.exec(await inShell('keys', ['npm run lqe -- key list']))![1]!],
+  [/\bID\b/g, async () => /^(\w+) +active/m.exec(await inShell('keys', ['npx lqe key list']))![1]!],
   [/1f2e3d4c|5b6a7988/g, async found => (await versions())[found === '5b6a7988' ? 0 : 1]!],
 ]
 
@@ -96,11 +96,11 @@ async function filled(command: string): Promise<string> {
 async function versions(): Promise<string[]> {
   const file = join(clone, 'queries/usage.api-counts.yaml')
   const before = readFileSync(file, 'utf8')
-  const listed = () => inShell('versions', ['npm run lqe -- versions usage.api-counts'])
+  const listed = () => inShell('versions', ['npx lqe versions usage.api-counts'])
   const hashes = async () => [...(await listed()).matchAll(/^\W*([0-9a-f]{8,})/gm)].map(match => match[1]!)
   if ((await hashes()).length < 2) {
-    writeFileSync(file, before.replace('maxRows: 1000', 'maxRows: 999'))
-    await inShell('a second version', ['npm run lqe -- apply --no-test'])
+    writeFileSync(file, before.replace('sandbox: true', 'sandbox: true\nmaxRows: 999'))
+    await inShell('a second version', ['npx lqe apply --no-test'])
     writeFileSync(file, before)
   }
   return hashes()

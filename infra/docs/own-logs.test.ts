@@ -7,8 +7,11 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { shapeOf } from '../../functions/explorer/logs/shape.ts'
+import { rowsSql } from '../../functions/explorer/logs/sql.ts'
+import { initial } from '../../functions/explorer/logs/state.ts'
+import type { DraftAnswer } from '../../functions/query/draft.ts'
 import type { TableDescription } from '../../functions/query/tables.ts'
-import { millisOf } from '../../functions/query/times.ts'
+import { millisOf } from '../../shared/answers/times.ts'
 import { startService, type TestService } from '../../functions/testing/service.ts'
 import { describeInChromium } from '../../functions/testing/tab.ts'
 import type { Row } from '../../shared/engines/engine.ts'
@@ -95,7 +98,7 @@ function hasNoTests(file: string): boolean {
 function commandsOf(section: string): string[] {
   const text = page.split(/^## /m).find(part => part.startsWith(section)) ?? ''
   const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(match => match[1]!.trim().split('\n'))
-  const inline = [...text.replaceAll(/```.*?```/gs, '').matchAll(/`((?:npm run|cat \*) [^`]+)`/g)]
+  const inline = [...text.replaceAll(/```.*?```/gs, '').matchAll(/`((?:npx lqe|cat \*) [^`]+)`/g)]
   return [...blocks, ...inline.map(match => match[1]!.replaceAll(/\s+/g, ' '))]
 }
 
@@ -108,7 +111,7 @@ function recipeOf(recipe: string): string[] {
 }
 
 /**
- * What they print: of `npm run lqe`, without npm and in one process where several follow each other, and of others as a shell
+ * What they print: of `npx lqe`, without npm and in one process where several follow each other, and of others as a shell
  * runs them. A question is answered by the flag that spares it.
  */
 async function run({ folder, service }: Newcomer, commands: string[]): Promise<string[]> {
@@ -122,10 +125,10 @@ async function run({ folder, service }: Newcomer, commands: string[]): Promise<s
   const options = { cwd: folder, env }
   const lqe = [process.execPath, ...program.map(word => word.replace(/^(\.\/)?infra/, join(root, 'infra')))]
   const printed: string[] = []
-  for (const part of commands.join('\n').split(/^(?!npm run lqe)(.*)\n?/m)) {
+  for (const part of commands.join('\n').split(/^(?!npx lqe)(.*)\n?/m)) {
     if (part === '') continue
-    if (!part.startsWith('npm run lqe')) {
-      const command = part.replace('npm run -s lqe --', lqe.join(' '))
+    if (!part.startsWith('npx lqe')) {
+      const command = part.replace('npx lqe', lqe.join(' '))
       printed.push((await promisify(execFile)('sh', ['-c', command], options)).stdout)
       continue
     }
@@ -134,7 +137,7 @@ async function run({ folder, service }: Newcomer, commands: string[]): Promise<s
       line
         .replace(/table add .*/, '$& --yes')
         .split(/ +/)
-        .slice(4),
+        .slice(2),
     )
     printed.push(...(await runProgram(words, options)).map(({ out }) => out))
   }
@@ -157,6 +160,7 @@ describe.each(recipes)('$recipe', ({ recipe, names: { latest, chart, severity },
     answers.push(...(await run(newcomerOf(recipe), commands)))
     expect(answers).toHaveLength(commands.length)
     expect(answers[0]).toContain(`rows loaded: ${rows}; bad lines: 0`)
+    expect(answers.join('')).not.toContain('one by one')
     const counts = answers.filter(answer => answer.startsWith('{')).map(rowsOf)
     expect(counts).toEqual(
       commands.filter(command => command.startsWith('curl')).map(() => expect.any(Number)),
@@ -221,14 +225,28 @@ describeInChromium('in Chromium', { width: 1280, height: 900 }, tab => {
 
 const starOver = (recipe: string) => `SELECT * FROM ${recipe.includes('access') ? 'requests' : 'entries'}`
 
-test('what the page shows becomes an endpoint by the files and commands of the page', async () => {
+test('what the page shows becomes an endpoint by the files that the page makes, and the commands here', async () => {
   const newcomer = newcomerOf('An nginx or Apache access log')
-  const queries = join(newcomer.folder, 'queries')
-  const [sql, yaml] = [blockOf('sql'), blockOf('yaml')]
-  const [own] = sql.split(/^SELECT/m)
-  expect(readFileSync(join(queries, 'access.latest.sql'), 'utf8')).toContain(own)
-  writeFileSync(join(queries, 'my.notfound.sql'), sql)
-  writeFileSync(join(queries, 'my.notfound.yaml'), yaml)
+  const { result: tables } = await get<{ result: TableDescription[] }>(newcomer, 'access.latest/tables')
+  const filter = { path: 'status', operator: '=' as const, value: 404, parameter: 'status' }
+  const state = { ...initial, columns: ['path', 'client'], filters: [filter] }
+  const wish = {
+    name: 'my.notfound',
+    description: 'Requests for what is not there.',
+    sql: rowsSql(state, shapeOf(tables[0]!)!, { from: null, to: null }, 100),
+    parameters: { status: { type: 'integer', description: 'status = this', default: 404 } },
+    values: {},
+    redact: false,
+  }
+  const headers = { 'Content-Type': 'application/json' }
+  const body = JSON.stringify(wish)
+  const path = '/api/endpoints/access.latest/draft'
+  const drafted = await newcomer.service.fetch(path, { method: 'POST', headers, body })
+  const { result } = (await drafted.json()) as { result: DraftAnswer }
+  for (const { name, text } of result.files) writeFileSync(join(newcomer.folder, 'queries', name), text)
+  const withoutId = (yaml: string) => yaml.replace(/^id: .*$/m, 'id:')
+  expect(result.files[0]!.text).toBe(blockOf('sql'))
+  expect(withoutId(result.files[1]!.text)).toBe(withoutId(blockOf('yaml')))
   const commands = commandsOf('From the page')
   const printed = await run(newcomer, commands)
   expect(printed).toHaveLength(2)

@@ -12,7 +12,7 @@ const folder = join(import.meta.dirname, 'pictures')
 if (!chromiumPath) throw new Error('There is no Chromium on this machine.')
 mkdirSync(folder, { recursive: true })
 const dataDir = mkdtempSync(join(tmpdir(), 'pictures-'))
-const { child: service } = await start({ args: ['infra/lqe/lqe.ts', 'start'], env: { DATA_DIR: dataDir } })
+const { child: service } = await start({ args: ['infra/lqe.ts', 'start'], env: { DATA_DIR: dataDir } })
 const ended = new Promise(resolve => service.once('exit', resolve))
 const browser = await launch(chromiumPath)
 try {
@@ -44,7 +44,7 @@ async function greeting(): Promise<{ link: string; key: string }> {
 
 /** The usage chart, with the values of one day. */
 async function chart(page: Page): Promise<void> {
-  const plot = await page.locator('.u-over').boundingBox()
+  const plot = await page.locator('.chart .ground').boundingBox()
   if (!plot) throw new Error('There is no chart.')
   await page.mouse.move(plot.x + plot.width * 0.6, plot.y + plot.height / 2)
   await take(page, 'chart.png')

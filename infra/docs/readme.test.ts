@@ -1,6 +1,6 @@
 /** The README is run as a newcomer would: its commands are taken from it, and its answers are compared in shape. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,7 +34,7 @@ beforeAll(async () => {
   for (const [from, to] of [
     ['queries', 'queries'],
     ['infra/tables', 'tables'],
-    ['infra/docs/own-logs', 'infra/docs/own-logs'],
+    ['infra/docs/own-logs', 'node_modules/log-query-endpoints/infra/docs/own-logs'],
   ] as const)
     cpSync(join(root, from), join(folder, to), { recursive: true, filter: hasNoTests })
   writeFileSync(
@@ -184,7 +184,7 @@ describe('the README', () => {
       ['yaml', 'errors.latest.yaml'],
     ] as const)
       writeFileSync(join(folder, 'queries', name), blocks.find(block => block.language === language)!.text)
-    const lines = commands(/^(npm run lqe -- |cp )/)
+    const lines = commands(/^(npx lqe |cp )/)
     expect(lines.length).toBeGreaterThan(8)
     for (const part of lines.join('\n').split(/^(cp .*)$\n/m)) {
       if (part.startsWith('cp ')) {
@@ -193,12 +193,19 @@ describe('the README', () => {
       }
       // Few sample logs do: what is shown is that the command works.
       const words = (line: string) =>
-        line.replace('$PROJECT', project).replace('20000', '200').split(' ').slice(4)
+        line.replace('$PROJECT', project).replace('20000', '200').split(' ').slice(2)
       const printed = await runProgram(part.trim().split('\n').map(words), { cwd: folder, env })
       for (const { err } of printed)
         expect(err.replaceAll(/^\{"severity":"NOTICE","message":"key .*\n/gm, '')).toBe('') // the audit lines
     }
   }, 180_000)
+
+  test('copies files whose line for editors leads into the installed package', () => {
+    const [, path] = /\$schema=\.\.\/node_modules\/log-query-endpoints\/(\S+)/.exec(
+      readFileSync(join(folder, 'queries/access.latest.yaml'), 'utf8'),
+    )!
+    expect(existsSync(join(root, path!))).toBe(true)
+  })
 
   test('has an endpoint to add that answers once it is applied', async () => {
     const path = `/api/endpoints/query/errors.latest?project=${project}`
@@ -207,7 +214,7 @@ describe('the README', () => {
   })
 
   test('is for users, and short', () => {
-    expect(readme.split('\n').length).toBeLessThan(250)
+    expect(readme.split('\n').length).toBeLessThan(200)
   })
 })
 

@@ -20,7 +20,7 @@ test('a sample and a file are in the tables after the commands of the page', asy
   const server = await startBigQueryServer({ logsFolder: join(folder, 'cloud'), tables, dataset, location })
   const entry = { timestamp: '2026-01-31T12:00:00Z', project: 'p', event_message: 'm' }
   writeFileSync(join(folder, 'edge.ndjson.gz'), JSON.stringify(entry))
-  const commands = [...page.matchAll(/^npm run lqe -- (.*)$/gm)].map(([, words]) => words!.split(' '))
+  const commands = [...page.matchAll(/^npx lqe (.*)$/gm)].map(([, words]) => words!.split(' '))
   const home = { DATA_DIR: join(folder, 'data'), INIT_CWD: folder, BIGQUERY_EMULATOR_HOST: server.url }
   const printed = await runProgram(commands, { env: { ...process.env, ...env, ...home } })
   expect(printed.map(({ out }) => out.split('\n')[0])).toEqual([

@@ -10,7 +10,7 @@ const [, neededMajor, neededMinor] = /(\d+)\.(\d+)/.exec(engines.node).map(Numbe
 if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   const what =
     process.platform === 'linux' && isRepository
-      ? 'npm ci brings its own, which npm start and npm run lqe take'
+      ? 'npm ci brings its own, which npm start and npx lqe take'
       : 'install Node 24, as from https://nodejs.org'
   console.error(`This needs Node ${engines.node}, and this is ${process.versions.node}: ${what}.`)
   process.exit(1)

@@ -33,7 +33,9 @@ export interface Server {
 
 /** A function of functions-framework. */
 export function functionOf(source: string, target: string, env: Environment = {}): Program {
-  return { args: [framework, `--target=${target}`, `--source=${source}`], env }
+  // Node 22 would say that its SQLite is new.
+  const quiet = '--disable-warning=ExperimentalWarning'
+  return { args: [quiet, framework, `--target=${target}`, `--source=${source}`], env }
 }
 
 /** It may not listen yet: see `untilUp`. Of this process's environment it gets PATH and HOME only. */

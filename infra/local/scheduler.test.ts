@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { edgeRow } from '../../functions/testing/edges.ts'
 import { startService, type TestService } from '../../functions/testing/service.ts'
 import { warmHere } from '../../functions/warm/handler.ts'
+import type { Alert } from '../../shared/endpoints/alert.ts'
 import { type Endpoint, fieldsOf } from '../../shared/endpoints/definition.ts'
 import { endpointsCollection } from '../../shared/endpoints/lookup.ts'
 import { type Config, loadConfig } from '../../shared/config.ts'
@@ -69,4 +70,35 @@ test('calls for a chart in use come over and over, by the interval of the defini
       refreshed: 1,
       failed: 0,
     })
+})
+
+test('calls for alerts too, also where nothing is kept warm', async () => {
+  const { services } = service
+  const logs = (await services.endpoints.find('logs.all'))!
+  const alert: Alert = {
+    name: 'entries',
+    sets: [{ project: 'abcdefgh' }],
+    condition: { value: 'rows', above: 0 },
+    everyMs: 60_000,
+    forMs: 0,
+    repeatMs: null,
+    severity: 'info',
+    text: '{{ rows }} rows',
+    channels: [],
+    redact: true,
+  }
+  const at = { collection: endpointsCollection, id: logs.id }
+  await services.store.update(at, { set: fieldsOf({ ...logs, alerts: [alert] }) })
+  await sleep(config.rememberMs)
+  const ending = new AbortController()
+  const { promise, resolve } = Promise.withResolvers<Details>()
+  const log = (_: string, message: string, details: Details = {}) =>
+    void (message === 'alert' && resolve(details))
+  const scheduled = keepWarm(services, each => warmHere({ services, config, log }, each), {
+    signal: ending.signal,
+    everyMs: 50,
+  })
+  expect(await promise).toMatchObject({ alert: 'entries', endpoint: 'logs.all', state: 'firing' })
+  ending.abort()
+  await scheduled
 })

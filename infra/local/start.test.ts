@@ -1,7 +1,7 @@
 /** What a first start says where something is in its way: one sentence, with what to do. */
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -94,7 +94,7 @@ const sentences: [what: string, env: () => Record<string, string>, said: string 
 
 describe('a start', () => {
   test.each([
-    ['linux', 'npm ci brings its own, which npm start and npm run lqe take'],
+    ['linux', 'npm ci brings its own, which npm start and npx lqe take'],
     ['darwin', 'install Node 24, as from https://nodejs.org'],
   ])('by an older Node says where a newer one is: %s', (platform, where) => {
     const older = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })
@@ -127,7 +127,7 @@ describe('a start', () => {
       PORT: String(port),
       EXPLORER_DIR: 'off',
     }
-    const child = spawn(process.execPath, ['infra/lqe/lqe.ts', 'start'], { env })
+    const child = spawn(process.execPath, ['infra/lqe.ts', 'start'], { env })
     let knocks = 0
     const knocking = setInterval(() => {
       const socket = connect(port, 'localhost', () => knocks++)
@@ -165,10 +165,43 @@ describe('a start', () => {
     )
   })
 
+  test('puts an endpoint in force that the page saves in queries/', async () => {
+    const place = mkdtempSync(join(folder, 'saved-'))
+    cpSync('queries', join(place, 'queries'), { recursive: true })
+    const port = await freePort()
+    const data = {
+      DATA_DIR: join(folder, 'knocked'),
+      TABLES_DIR: join(root, 'infra/tables'),
+      EXPLORER_DIR: 'off',
+    }
+    const env = { PATH: process.env['PATH'], PORT: String(port), ...data }
+    const child = spawn(process.execPath, [join(root, 'infra/lqe.ts'), 'start'], { env, cwd: place })
+    let printed = ''
+    for await (const text of child.stdout) if ((printed += String(text)).includes('Serving at')) break
+    const key = readFileSync(join(folder, 'knocked/local-key'), 'utf8').trim()
+    const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' }
+    const at = `http://localhost:${port}/api/endpoints`
+    const wish = {
+      name: 'app.ids',
+      description: 'Ids.',
+      parameters: {},
+      values: { project: 'a' },
+      redact: false,
+    }
+    const body = JSON.stringify({ ...wish, sql: 'SELECT id FROM edge_logs LIMIT 5', write: true })
+    const saved = await fetch(`${at}/logs.all/draft`, { method: 'POST', headers, body })
+    expect([saved.status, (await saved.json()) as object]).toMatchObject([201, { result: { written: true } }])
+    const call = () => fetch(`${at}/query/app.ids?project=qhzvnxwtrkdplmcoyaeb`, { headers })
+    while ((await call()).status === 404) await new Promise(resolve => setTimeout(resolve, 50))
+    expect(await (await call()).json()).toMatchObject({ meta: { endpoint: 'app.ids', rows: 5 } })
+    child.kill()
+    await once(child, 'exit')
+  })
+
   test('ends in time with a service that is too busy to see the signal', async () => {
     const port = await freePort()
     const env = { PATH: process.env['PATH'], DATA_DIR: join(folder, 'knocked'), PORT: String(port) }
-    const child = spawn(process.execPath, ['infra/lqe/lqe.ts', 'start'], {
+    const child = spawn(process.execPath, ['infra/lqe.ts', 'start'], {
       env: { ...env, EXPLORER_DIR: 'off', DRAIN_MS: '500' },
     })
     let printed = ''

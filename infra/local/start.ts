@@ -13,22 +13,23 @@ import {
 } from 'node:fs'
 import { watch } from 'node:fs/promises'
 import { createServer, type Server as Listener } from 'node:net'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import type { EngineError } from '../../shared/engines/engine.ts'
-import { openDataFolder } from '../../shared/data-folder.ts'
-import { ending, functionFolder, isBuilt, packageFolder } from '../../shared/package-folder.ts'
+import { openDataFolder, portFile } from '../../shared/data-folder.ts'
+import { ending, functionFolder, isBuilt } from '../../shared/package-folder.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { createAuthenticator } from '../../shared/keys/authenticate.ts'
-import { issueKey } from '../../shared/keys/records.ts'
+import { issueKey, rights } from '../../shared/keys/records.ts'
 import { endpointsCollection } from '../../shared/endpoints/lookup.ts'
 import { version } from '../../shared/version.ts'
 import { openSqlite } from '../../shared/stores/sqlite/store.ts'
 import { StoreError } from '../../shared/stores/store.ts'
 import { apply } from '../lqe/apply/apply.ts'
-import { samplesOf } from '../lqe/apply/compare.ts'
+import { samplesOf } from '../../shared/endpoints/samples.ts'
 import { QueriesError } from '../lqe/apply/yaml.ts'
+import { queriesFolder } from '../lqe/folder.ts'
 import { LogsError } from '../lqe/logs/error.ts'
 import { sourcesOf } from '../lqe/logs/publish.ts'
 import { projects } from '../lqe/logs/sample.ts'
@@ -38,7 +39,7 @@ import { makeSampleLogs } from './samples.ts'
 import './with-parent.ts'
 
 /** How it is begun again. */
-const again = isBuilt ? 'lqe start' : 'npm start'
+const again = isBuilt ? 'npx lqe start' : 'npm start'
 
 /** Ends with the service, or where something is in the way. */
 export async function startHere(): Promise<void> {
@@ -59,22 +60,29 @@ async function serve(config: Config): Promise<void> {
   await assertStore(config)
   await makeSampleLogs(config)
   const services = await openServices({ ...config, engineProcesses: 0 })
-  const isOwn = existsSync('queries')
-  const queries = isOwn ? 'queries' : join(packageFolder, 'queries')
-  const applyFiles = () => apply(services, { queries, dryRun: false, out: printPlan })
-  await applyFiles()
+  const queries = queriesFolder()
+  const applyFiles = (out: (text: string) => void) => apply(services, { queries, dryRun: false, out })
+  await applyFiles(printPlan)
   const [key, examples] = [await localKey(config, services), await examplesOf(services)]
   const explorer = await makeExplorer(config)
+  if (queries === 'queries') process.env['QUERIES_DIR'] = resolve(queries) // what the page saves there, `watchFiles` applies
   await new Promise(resolve => place.close(resolve))
   const server = await startService(config)
   await untilUp(server)
+  writeFileSync(portFile(config.dataDir), `${port}\n`)
   greet(port, key, examples, explorer)
-  if (!isOwn) print('There is no queries/ here, so these are endpoints that ship. Your own: lqe init')
-  else await watchFiles(queries, applyFiles)
+  if (queries !== 'queries')
+    print('There is no queries/ here, so these are endpoints that ship. Your own: npx lqe init')
+  else await watchFiles(queries, () => applyFiles(printChanges))
 }
 
 function printPlan(text: string): void {
   print(...text.replace(/^~ .*/, '$&, as in queries/; its tests were not run').split('\n'))
+}
+
+function printChanges(text: string): void {
+  const changes = text.split('\n').filter(line => !line.startsWith('= '))
+  if (changes.length > 0) printPlan(changes.join('\n'))
 }
 
 /** This process ends with it, and by its end. */
@@ -187,16 +195,16 @@ async function build(folder: string): Promise<void> {
   })
 }
 
-/** The key of this machine, in a file beside the data: each start prints the same. */
+/** The key of this machine, in a file beside the data: each start prints the same, with every right. */
 async function localKey({ dataDir }: Config, { store }: Services): Promise<string> {
   const file = join(dataDir, 'local-key')
   if (existsSync(file)) {
     const known = readFileSync(file, 'utf8').trim()
     const works = await createAuthenticator(store)(known).catch(() => null)
-    if (works) return known
+    if (rights.every(right => works?.rights.includes(right))) return known
   }
   const grant = { name: 'local', endpoints: '*' as const, pins: {}, expiresAt: null }
-  const { key } = await issueKey(store, { ...grant, rights: ['pii:read', 'cache:bypass'] })
+  const { key } = await issueKey(store, { ...grant, rights: [...rights] })
   writeFileSync(file, `${key}\n`, { mode: 0o600 })
   return key
 }

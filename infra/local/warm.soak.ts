@@ -13,7 +13,7 @@ import { freePort } from '../../shared/testing/free-port.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'warm-'))
 const env = { DATA_DIR: join(folder, 'data'), EXPLORER_DIR: 'off', PORT: String(await freePort()) }
-const child = spawn(process.execPath, ['infra/lqe/lqe.ts', 'start'], {
+const child = spawn(process.execPath, ['infra/lqe.ts', 'start'], {
   env: { PATH: process.env['PATH'], ...env },
   stdio: ['ignore', 'pipe', 'inherit'],
 })

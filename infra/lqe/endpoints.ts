@@ -17,7 +17,7 @@ export function endpointCommand(withServices: WithServices) {
 
 async function list({ endpoints }: Services): Promise<void> {
   const all = await endpoints.all()
-  if (all.length === 0) print('There are no endpoints. Apply those of queries/ with: npm run lqe -- apply')
+  if (all.length === 0) print('There are no endpoints. Apply those of queries/ with: npx lqe apply')
   for (const endpoint of all) print(`${endpoint.id}  ${endpoint.name}  ${parametersOf(endpoint)}`)
 }
 

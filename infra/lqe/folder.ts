@@ -2,9 +2,15 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError, settings } from '../../shared/config.ts'
+import { packageFolder } from '../../shared/package-folder.ts'
 import { QueriesError, readYaml } from './apply/yaml.ts'
 
 const file = 'lqe.yaml'
+
+/** Endpoints of this folder; where there are none, those that ship. */
+export function queriesFolder(): string {
+  return existsSync('queries') ? 'queries' : join(packageFolder, 'queries')
+}
 
 /**
  * Goes to LQE_FOLDER, or to the nearest folder from here upwards that has an lqe.yaml, so that all paths of settings begin there;

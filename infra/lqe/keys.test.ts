@@ -188,7 +188,7 @@ describe('lqe key', () => {
     ],
     [
       ['create', '--name', 'a', '--all', '--never', '--right', 'all'],
-      /Allowed choices are pii:read, cache:bypass/,
+      /Allowed choices are pii:read, cache:bypass, definitions:read, definitions:write, views:write/,
     ],
     [['revoke', 'nothing'], /There is no such key/],
     [['rotate', 'nothing'], /There is no such key/],

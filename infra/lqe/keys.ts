@@ -46,7 +46,7 @@ export function duration(text: string): number {
 }
 
 /** @returns bytes, in powers of 1000 */
-function size(text: string): number {
+export function size(text: string): number {
   const [, number, unit] = /^([1-9]\d{0,3}) ?([MGT])B$/i.exec(text.trim()) ?? []
   if (number === undefined)
     throw new InvalidArgumentError('Write a whole number and MB, GB or TB, such as 500GB.')
@@ -92,7 +92,14 @@ export function keyCommand(withStore: WithStore): Command {
       ),
     )
     .option('--pin <parameter=value>', 'a parameter that is fixed for it; repeat for more', collectPin, {})
-    .addOption(new Option('--right <right...>', 'what else it may do').choices(rights).default([]))
+    .addOption(
+      new Option(
+        '--right <right...>',
+        'what else it may do: lift redaction, force a run, see the SQL of endpoints',
+      )
+        .choices(rights)
+        .default([]),
+    )
     .addOption(new Option('--expires <duration>', 'how long it is valid, such as 90d').argParser(duration))
     .addOption(new Option('--never', 'it does not expire').conflicts('expires'))
     .option(
@@ -151,12 +158,20 @@ async function create(store: Store, options: CreateOptions): Promise<void> {
 }
 
 /** A pin on what `service.usage` has no parameter for, such as a project, closes it. */
-function seesUsage(endpoints: '*' | string[], pins: Record<string, string>): boolean {
+export function seesUsage(endpoints: '*' | string[], pins: Record<string, string>): boolean {
   return (endpoints === '*' || endpoints.includes('service.usage')) && Object.keys(pins).length === 0
 }
 
-/** A misspelt endpoint or pin would make a key that opens nothing. @returns the names of the endpoints */
-async function assertKnown(store: Store, { endpoint, pin }: CreateOptions): Promise<string[]> {
+/**
+ * A misspelt endpoint or pin would make a key that opens nothing.
+ * @param pinned what a pin has: the value of a key, or a claim of tokens, whose value nobody knows yet
+ * @returns the names of the endpoints
+ */
+export async function assertKnown(
+  store: Store,
+  { endpoint, pin }: Pick<CreateOptions, 'endpoint' | 'pin'>,
+  pinned: 'value' | 'claim' = 'value',
+): Promise<string[]> {
   if (endpoint.length === 0 && Object.keys(pin).length === 0) return []
   const { documents } = await store.query({ collection: endpointsCollection, limit: maxEndpoints })
   const all = documents.map(({ fields }) => endpointIn(fields))
@@ -176,7 +191,7 @@ async function assertKnown(store: Store, { endpoint, pin }: CreateOptions): Prom
       throw new KeyError(
         `--pin ${parameter}: not in ${lacking.join(', ')}, which such a key could not call; give that a key of its own, without the pin.`,
       )
-    for (const { name, parameters } of taking) {
+    for (const { name, parameters } of pinned === 'value' ? taking : []) {
       const misfit = misfitOf(parameters[parameter]!, { text })
       if (misfit !== null) throw new KeyError(`--pin ${parameter}: for ${name} it ${misfit}.`)
     }
@@ -193,7 +208,7 @@ function unknownName(what: string, name: string, known: string[], of: string[] =
 
 async function list(store: Store): Promise<void> {
   const keys = await listKeys(store)
-  if (keys.length === 0) print('There are no keys. Issue one with: npm run lqe -- key create --help')
+  if (keys.length === 0) print('There are no keys. Issue one with: npx lqe key create --help')
   for (const key of keys) {
     const scope = key.endpoints === '*' ? 'every endpoint' : key.endpoints.join(', ')
     const pins = Object.entries(key.pins).map(([parameter, value]) => `${parameter}=${value}`)
@@ -220,7 +235,7 @@ async function rotate(store: Store, id: string, overlap: number): Promise<void> 
   print(`It is shown only now. The old key, ${id}, stops at ${issued.oldExpiresAt.toISOString()}.`)
 }
 
-function collectPin(text: string, before: Record<string, string>): Record<string, string> {
+export function collectPin(text: string, before: Record<string, string>): Record<string, string> {
   const equals = text.indexOf('=')
   if (equals < 1 || equals === text.length - 1)
     throw new InvalidArgumentError('Write it as parameter=value, such as project=abc.')

@@ -73,6 +73,8 @@ describe('lqe query', () => {
     [['usage.api-counts', '--param', 'project=x'], /^interval is required/],
     [['logs.all', '--param', 'project'], /Write it as name=value/],
     [['logs.all', '--param', 'project=x', '--sql', 'SELECT 1 FROM nowhere'], /nowhere/],
+    [['logs.all', '--param', 'project=x', '--param', 'sql=SELECT 1 FROM nowhere'], /nowhere/],
+    [['logs.all', '--param', 'project=x', '--param', 'lql=x'], /^lql is Logflare’s own/],
   ])('%j says what is wrong', async (args, said) => {
     const { err, code } = await query(...args)
     expect(code).toBe(1)

@@ -2,11 +2,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { answerQuestion } from '../../functions/query/answer.ts'
 import { formats, inFormat } from '../../functions/query/formats.ts'
-import { headingOf, timeText } from '../../functions/query/times.ts'
+import { headingOf, timeText } from '../../shared/answers/times.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
 import { columnsWithJsonText } from '../../shared/answers/json-text.ts'
-import { rowsAsTable } from '../../shared/answers/upstream-rows.ts'
+import { rowsAsTable } from '../../shared/run/upstream-rows.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { readSql } from '../../shared/endpoints/query-string.ts'
 import { writeParquet } from '../../shared/engines/duckdb/parquet.ts'
 import type { Row, Statement, Value } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
@@ -51,13 +52,10 @@ export function queryCommand(withServices: WithServices) {
 
 /** @throws ApiError */
 async function query(services: Services, name: string, options: QueryOptions): Promise<void> {
-  const { sql = null, format, out, redact = false, fresh = false } = options
+  const { param, sql = null, format, out, redact = false, fresh = false } = options
   const endpoint = await findEndpoint(services, name)
-  const { answer, ignored, statement } = await answerOf(services, endpoint, options.param.join('&'), {
-    sql,
-    redact,
-    fresh,
-  })
+  const asked = { sql, redact, fresh }
+  const { answer, ignored, statement } = await answerOf(services, endpoint, param.join('&'), asked)
   const known = Object.keys(endpoint.parameters)
   for (const unknown of ignored)
     warn(`${endpoint.name} has no parameter ${unknown}; ${nameHint(unknown, known)}`)
@@ -110,7 +108,7 @@ export async function answerOf(
     caller: operator,
     endpoint,
     query,
-    callerSql: sql,
+    callerSql: sql ?? readSql(query, name => Object.hasOwn(endpoint.parameters, name)),
     redacted: redact,
     bypass: fresh,
     gone: () => new AbortController().signal,

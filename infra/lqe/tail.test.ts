@@ -90,3 +90,12 @@ test.each([
   const command = tailCommand(act => act(services))
   expect(await runCommand(command, [name, '--param', param])).toEqual({ out: '', err, code: 1 })
 })
+
+test('lqe tail follows no rows of SQL', async () => {
+  const args = ['logs.all', '--param', 'project=red', '--param', 'sql=SELECT id FROM edge_logs']
+  const { err, code } = await runCommand(
+    tailCommand(act => act(services)),
+    args,
+  )
+  expect([err, code]).toEqual(['Rows of SQL are not followed: leave sql out.\n', 1])
+})

@@ -76,7 +76,9 @@ async function ask(
 ) {
   const query = [...param, ...(newest === null ? [] : [`follow=${newest}`])].join('&')
   const { answer, ignored } = await answerOf(services, endpoint, query, { sql: null, redact, fresh: true })
-  return { rows: await answer.rows(), newest: answer.summary.page!.newest!, ignored }
+  const { page } = answer.summary
+  if (!page) throw new ApiError('invalid_request', 'Rows of SQL are not followed: leave sql out.')
+  return { rows: await answer.rows(), newest: page.newest!, ignored }
 }
 
 /** What may pass is said, and tried again; the caller's own mistakes end the command. */

@@ -1,12 +1,12 @@
 /** `lqe warm [NAME]`: one call of the warm function, as Cloud Scheduler makes it. */
 import { Command } from 'commander'
-import { lineOf as lineOfReport, warmEndpoints } from '../../functions/warm/handler.ts'
+import { lineOfAlerts, lineOf as lineOfReport, warmEndpoints } from '../../functions/warm/handler.ts'
 import type { Config } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { lineOf, type Log } from '../../shared/log.ts'
 import type { Services } from '../../shared/services.ts'
-import { isWarmed } from '../../shared/warm/warm.ts'
+import { calledSeconds } from '../../shared/alerts/due.ts'
 import type { WithServices } from './command.ts'
 import { print, warn } from './print.ts'
 import { findEndpoint } from './query.ts'
@@ -14,7 +14,7 @@ import { findEndpoint } from './query.ts'
 /** Its action throws ApiError. The report goes to standard output, why something failed to standard error. */
 export function warmCommand(withServices: WithServices, config: () => Config) {
   return new Command('warm')
-    .description('refresh the answers in use that are due, of one endpoint or of all that are kept warm')
+    .description('evaluate the alerts and refresh the answers in use that are due, of one endpoint or of all')
     .argument('[name]', 'the name or id of an endpoint')
     .action((name?: string) => withServices(services => warm(services, config(), name)))
 }
@@ -26,14 +26,16 @@ async function warm(services: Services, config: Config, name?: string): Promise<
   // Who calls it by hand may have repaired what failed.
   const report = await warmEndpoints({ services, config, log }, endpoints, true)
   for (const one of report.endpoints) print(`${lineOfReport(one)} runs=${one.runs} ms=${one.ms}`)
-  if (report.endpoints.length === 0) print('No endpoint is kept warm: none has warm.seconds.')
-  if (report.failed > 0 || report.endpoints.some(({ error }) => error !== null)) process.exitCode = 1
+  for (const one of report.alerts) print(`alerts of ${lineOfAlerts(one)}`)
+  const reports = [...report.endpoints, ...report.alerts]
+  if (reports.length === 0) print('No endpoint is kept warm or has alerts: none has warm.seconds.')
+  if (report.failed > 0 || reports.some(({ error }) => error !== null)) process.exitCode = 1
 }
 
 /** @throws ApiError `not_found` */
 async function findWarmed(services: Services, name: string): Promise<Endpoint> {
   const endpoint = await findEndpoint(services, name)
-  if (isWarmed(endpoint)) return endpoint
+  if (calledSeconds(endpoint) !== null) return endpoint
   const lack = endpoint.warm ? 'cache.seconds is 0' : 'its definition has no warm.seconds'
   throw new ApiError('not_found', `${endpoint.name} is not kept warm: ${lack}.`)
 }

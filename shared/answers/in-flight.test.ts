@@ -6,15 +6,16 @@ import { BytesInFlight, memoryOfRows } from './in-flight.ts'
 const million = 1_000_000
 const overloaded = { code: 'overloaded', status: 503, headers: { 'Retry-After': expect.any(String) } }
 
-/** A run that holds rows of so many bytes until it is ended. */
+/** A run that holds rows of so many bytes until it is released. */
 function running(inFlight: BytesInFlight, bytes: number) {
-  const { promise, resolve: end } = Promise.withResolvers<void>()
-  const done = inFlight.run(async onBytes => {
+  const { onBytes, release } = inFlight.rowsOfRun()
+  try {
     onBytes(bytes)
-    await promise
-  })
-  done.catch(() => {})
-  return { done, end }
+    return { release }
+  } catch (error) {
+    release()
+    throw error
+  }
 }
 
 function body(inFlight: BytesInFlight, key: string, bytes: number, response = new PassThrough()) {
@@ -32,26 +33,19 @@ describe('a run', () => {
   test('does not begin where less is free than a result may take', async () => {
     const inFlight = new BytesInFlight(10 * million)
     const large = running(inFlight, 3 * million)
-    let begun = false
-    await expect(inFlight.run(async () => void (begun = true))).rejects.toMatchObject(overloaded)
-    expect(begun).toBe(false)
-    large.end()
-    await large.done
-    await inFlight.run(async () => void (begun = true))
-    expect(begun).toBe(true)
+    expect(() => inFlight.rowsOfRun()).toThrow(expect.objectContaining(overloaded))
+    large.release()
+    inFlight.rowsOfRun().release()
   })
 
   test('ends where its rows take more than is free, and what they took is free again', async () => {
     const inFlight = new BytesInFlight(10 * million)
     const first = running(inFlight, 2 * million)
-    await expect(running(inFlight, 2 * million).done).rejects.toMatchObject({ reason: 'overloaded' })
+    expect(() => running(inFlight, 2 * million)).toThrow(expect.objectContaining({ reason: 'overloaded' }))
     const third = running(inFlight, million)
-    first.end()
-    third.end()
-    await Promise.all([first.done, third.done])
-    const most = running(inFlight, (10 * million) / memoryOfRows)
-    most.end()
-    await most.done
+    first.release()
+    third.release()
+    running(inFlight, (10 * million) / memoryOfRows).release()
   })
 })
 

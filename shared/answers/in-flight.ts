@@ -39,23 +39,23 @@ export class BytesInFlight {
   }
 
   /**
-   * Counts the rows of a run until `act` has made an answer of them. `onBytes` is the one of `RunLimits`; it throws
+   * Counts the rows of a run until an answer is made of them, which `release` says. `onBytes` is the one of `RunLimits`; it throws
    * EngineError `overloaded`.
-   * @throws ApiError `overloaded` before `act` begins, and what `act` throws
+   * @throws ApiError `overloaded` where less is free than a run may take
    */
-  async run<T>(act: (onBytes: (bytes: number) => void) => Promise<T>): Promise<T> {
+  rowsOfRun(): { onBytes: (bytes: number) => void; release: () => void } {
     if (!this.hasRoomFor(freeForRun)) throw overloaded()
     let held = 0
-    const onBytes = (bytes: number) => {
-      const more = bytes * memoryOfRows
-      if (!this.hasRoomFor(more)) throw new EngineError('overloaded', 'There is no room for the result')
-      held += more
-      this.bytes += more
-    }
-    try {
-      return await act(onBytes)
-    } finally {
-      this.bytes -= held
+    return {
+      onBytes: bytes => {
+        const more = bytes * memoryOfRows
+        if (!this.hasRoomFor(more)) throw new EngineError('overloaded', 'There is no room for the result')
+        held += more
+        this.bytes += more
+      },
+      release: () => {
+        this.bytes -= held
+      },
     }
   }
 

@@ -97,6 +97,9 @@ const maxRunsWithoutStore = 4
 /** A payload may be replaced while it is read; one that stays unreadable counts as missing. */
 const maxTornReads = 3
 
+/** When an answer serves: as it is; while a run for a new one goes on, or where that fails; no longer. */
+type Freshness = 'fresh' | 'stale' | 'expired'
+
 /** Answers through memory and store, for one process. */
 export class AnswerCache {
   private readonly store: Store
@@ -163,7 +166,7 @@ export class AnswerCache {
     const key = cacheKey(keyFields)
     try {
       const head = await this.entries.readHead(key, keyFields)
-      if (!head?.stored || this.entries.ageOf(head.stored.madeAt) >= freshMs) return null
+      if (!head?.stored || this.freshnessOf(head.stored.madeAt, { freshMs }) !== 'fresh') return null
       const entry = await this.entries.load(key, head)
       return entry && this.result(entry, 'hit')
     } catch (error) {
@@ -202,17 +205,16 @@ export class AnswerCache {
    */
   private async readThroughStore(key: string, request: CacheRequest, flight: Flight): Promise<CacheResult> {
     const giveUpAt = performance.now() + request.timeoutMs + this.times.leaseMs
-    const { freshMs, maxAgeMs = freshMs, bypass } = request
+    const { bypass } = request
     let tornReads = 0
     for (let waited = false; performance.now() < giveUpAt; waited = true) {
       const head = await this.entries.readHead(key, request.keyFields, waited || undefined)
       const now = this.entries.clock.now()
-      const isReadable = head?.stored && tornReads < maxTornReads
-      const ageMs = isReadable ? this.entries.ageOf(head.stored!.madeAt) : Number.POSITIVE_INFINITY
-      const mayServe = head && !bypass && ageMs < freshMs + this.times.staleMs
-      const staleCopy = mayServe ? () => this.loadStale(key, head) : null
+      const stored = !bypass && tornReads < maxTornReads ? head?.stored : null
+      const freshness = stored ? this.freshnessOf(stored.madeAt, request) : 'expired'
+      const staleCopy = head && freshness !== 'expired' ? () => this.loadStale(key, head) : null
 
-      if (head && ageMs < maxAgeMs && !bypass) {
+      if (head && freshness === 'fresh') {
         const entry = await this.entries.load(key, head)
         if (entry) {
           await this.noteUse(key, request, head)
@@ -274,9 +276,8 @@ export class AnswerCache {
     cause: StoreError,
   ): Promise<CacheResult> {
     const known = request.bypass ? undefined : this.entries.inMemory(key)
-    const ageMs = known ? this.entries.ageOf(known.madeAt) : Number.POSITIVE_INFINITY
-    if (known && ageMs < request.freshMs + this.times.staleMs)
-      return this.result(known, ageMs < (request.maxAgeMs ?? request.freshMs) ? 'hit' : 'stale')
+    const freshness = known ? this.freshnessOf(known.madeAt, request) : 'expired'
+    if (known && freshness !== 'expired') return this.result(known, freshness === 'fresh' ? 'hit' : 'stale')
     if (this.runsWithoutStore >= maxRunsWithoutStore && !request.isWithin)
       throw new ApiError(
         'store_unavailable',
@@ -338,7 +339,17 @@ export class AnswerCache {
   private hotAt(key: string, freshMs: number): CacheResult | null {
     const entry = this.entries.inMemory(key)
     if (!entry || performance.now() - entry.checkedAt >= this.times.memoryMs) return null
-    return this.entries.ageOf(entry.madeAt) < freshMs ? this.result(entry, 'hit') : null
+    return this.freshnessOf(entry.madeAt, { freshMs }) === 'fresh' ? this.result(entry, 'hit') : null
+  }
+
+  /** How an answer made at that store time serves a request. */
+  private freshnessOf(
+    madeAt: number,
+    { freshMs, maxAgeMs = freshMs }: Pick<CacheRequest, 'freshMs' | 'maxAgeMs'>,
+  ): Freshness {
+    const ageMs = this.entries.ageOf(madeAt)
+    if (ageMs < maxAgeMs) return 'fresh'
+    return ageMs < freshMs + this.times.staleMs ? 'stale' : 'expired'
   }
 
   /**

@@ -3,11 +3,10 @@ import { LRUCache } from 'lru-cache'
 import { Answer } from '../answers/answer.ts'
 import type { BytesInFlight } from '../answers/in-flight.ts'
 import { type Store, StoreError } from '../stores/store.ts'
-import { withTimeout } from '../stores/timeout.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
 import { belongsTo, type Head, headAt, headOf, lightFields } from './head.ts'
 import type { CacheKeyFields } from './key.ts'
 import { readPayload } from './payload.ts'
-import { timeouts } from './times.ts'
 
 export interface CacheEntry {
   answer: Answer

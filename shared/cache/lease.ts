@@ -12,8 +12,8 @@ import {
   type Store,
   type Writing,
 } from '../stores/store.ts'
-import { withTimeout } from '../stores/timeout.ts'
-import { cacheTimes, type LeaseTimes, timeouts } from './times.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
+import { cacheTimes, type LeaseTimes } from './times.ts'
 
 export interface Lease {
   /** Store time at which it was taken. */

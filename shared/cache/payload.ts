@@ -6,10 +6,9 @@ import { hash, randomUUID } from 'node:crypto'
 import type { Answer } from '../answers/answer.ts'
 import { formats } from '../stores/format.ts'
 import { type Fields, ignoreStoreError, type Reference, type Store, type Write } from '../stores/store.ts'
-import { withTimeout } from '../stores/timeout.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
 import { chunksCollection, type Head, type Stored } from './head.ts'
 import type { Lease } from './lease.ts'
-import { timeouts } from './times.ts'
 
 /** A Firestore document holds 1 MiB; this leaves room for the rest of the head. */
 const maxInlineBytes = 900_000

@@ -7,13 +7,13 @@ import { randomUUID } from 'node:crypto'
 import type { Answer } from '../answers/answer.ts'
 import type { ApiError } from '../errors.ts'
 import { type Fields, ignoreStoreError, type Store } from '../stores/store.ts'
-import { withTimeout } from '../stores/timeout.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
 import { type Failure, failureFields, nextFailure } from './failures.ts'
 import { belongsTo, type Head, headAt, headOf, lightFields } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
 import { conditionalWrite, type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
-import { cacheTimes, type LeaseTimes, timeouts } from './times.ts'
+import { cacheTimes, type LeaseTimes } from './times.ts'
 
 export interface Claim {
   keyFields: CacheKeyFields

@@ -39,6 +39,3 @@ export const mistakeMs = 60_000
 
 /** One process records a use of one key at most this often. */
 export const noteEveryMs = 60_000
-
-/** The longest waits for the store. */
-export const timeouts = { head: 1000, lease: 1000, publish: 2000, chunks: 1000, chunksPerMegabyte: 500 }

@@ -1,7 +1,6 @@
 /** A saved endpoint from its two files, checked by `definition.schema.json` and by what a schema cannot say. */
 import { hash, randomUUID } from 'node:crypto'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import type { Rollup } from '../engines/engine.ts'
 import { nameHint } from '../sql/nearest.ts'
 import {
   type Endpoint,
@@ -12,11 +11,11 @@ import {
   type Paging,
   type ParameterDefinition,
   passedOn,
-  type RollupAnswer,
   type Upstream,
   type Warming,
 } from './definition.ts'
 import schema from './definition.schema.json' with { type: 'json' }
+import { layoutOf, withHours } from './rollup-hours.ts'
 
 /** The shape of `<name>.yaml`, after the schema has filled in its defaults. */
 interface DefinitionFile {
@@ -34,7 +33,6 @@ interface DefinitionFile {
   page?: { by: [string, string]; order: 'descending' }
   warm?: Warming
   rollup?: RollupDefinition | RollupDefinition[]
-  answers?: AnswerDefinition[]
   upstream?: Record<string, Upstream>
   sandbox: boolean | { redacted: 'allow' | 'refuse' }
   redact: boolean
@@ -47,15 +45,11 @@ interface DefinitionFile {
 }
 
 interface RollupDefinition {
-  query: string
-  partition: string
-  cluster: string[]
-  refreshMinutes: number
-}
-
-interface AnswerDefinition {
-  query: string
+  query?: string
+  from?: string
   when: object
+  cluster?: string[]
+  refreshMinutes?: number
 }
 
 interface DefinitionProblem {
@@ -85,6 +79,8 @@ const namePattern = /^(?![0-9a-f]{8}-)[a-z][a-z0-9._-]{0,99}$/
 /** Of files that are no endpoint's own. */
 const takenNames: [names: RegExp, why: string][] = [
   [/\.test$/, 'must not end with .test: such files are tests of the endpoint before it'],
+  [/\.alert$/, 'must not end with .alert: such files are alerts'],
+  [/^channels$/, 'must not be channels: that file has the channels of alerts'],
   // https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file
   [
     /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/,
@@ -117,9 +113,7 @@ export function endpointFrom(
 ): Endpoint {
   const fault = faultOfName(name)
   if (fault !== null) throw wrong('', fault)
-  const file = structuredClone(definition)
-  const validate = validator()
-  if (!validate(file)) throw new DefinitionError(schemaProblems(validate.errors ?? []))
+  const file = readFile(structuredClone(definition))
   assertConsistent(file)
   const { id, description, aliases, maxRows, timeoutSeconds, redact, sandbox, upstream } = file
   const { properties, required = [] } = file.parameters
@@ -140,8 +134,7 @@ export function endpointFrom(
     newestFirst: file.newestFirst ? newestFirstOf(file.newestFirst, properties) : null,
     page: file.page ? pagingOf(file.page, file) : null,
     warm: file.warm ?? null,
-    rollups: rollupsOf(file.rollup ?? [], readQuery),
-    answers: (file.answers ?? []).map((answer, at) => answerOf(answer, `/answers/${at}`, readQuery)),
+    ...rolledUp(name, file, readQuery),
     ...(upstream ? { upstream } : {}),
     ...(file.endEarlierVersions ? { endEarlierVersions: true as const } : {}),
     sandbox: sandbox !== false,
@@ -158,7 +151,7 @@ export function endpointFrom(
 
 /** @throws DefinitionError for fields that do not go together */
 function assertConsistent(file: DefinitionFile): void {
-  const { parameters, answers = [], upstream, labels = {}, callerLabels = [] } = file
+  const { parameters, upstream, labels = {}, callerLabels = [] } = file
   if (file.explore && file.sandbox === false)
     throw wrong('/explore', 'needs sandbox: true, as the page asks by SQL')
   assertDistinct(Object.keys(parameters.properties))
@@ -166,7 +159,6 @@ function assertConsistent(file: DefinitionFile): void {
   if (file.public) assertHarmless(file)
   const fixed = callerLabels.filter(name => Object.hasOwn(labels, name))
   if (fixed.length > 0) throw wrong('/callerLabels', `names ${fixed.join(', ')}, which labels fixes`)
-  answers.forEach((answer, at) => assertFits(answer, `/answers/${at}`, file))
   if (upstream) assertPassedOn(upstream, file)
 }
 
@@ -219,7 +211,7 @@ function newestFirstOf(
 
 function pagingOf(
   { by }: NonNullable<DefinitionFile['page']>,
-  { parameters, warm, answers }: DefinitionFile,
+  { parameters, warm, rollup }: DefinitionFile,
 ): Paging {
   const taken = [...pageParameters, ...pageBindings].filter(name =>
     Object.hasOwn(parameters.properties, name),
@@ -228,7 +220,7 @@ function pagingOf(
     pointer: `/parameters/properties/${name}`,
     detail: 'has a name that pages take',
   }))
-  for (const [field, other] of Object.entries({ warm, answers }))
+  for (const [field, other] of Object.entries({ warm, rollup }))
     if (other) problems.push({ pointer: '/page', detail: `does not go with ${field}` })
   if (problems.length > 0) throw new DefinitionError(problems)
   return { by }
@@ -250,30 +242,41 @@ function mapValues<T, U>(record: Record<string, T>, map: (value: T) => U): Recor
 }
 
 /** Of an ISO 8601 duration of days, hours and minutes. */
-function millisecondsOf(duration: string): number {
+export function millisecondsOf(duration: string): number {
   const [, days = 0, hours = 0, minutes = 0] = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?$/.exec(duration)!
   return ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60_000
 }
 
-function rollupsOf(rollup: NonNullable<DefinitionFile['rollup']>, readQuery: ReadQuery): Rollup[] {
-  if (!Array.isArray(rollup)) return [rollupOf(rollup, '/rollup', readQuery)]
-  const files = rollup.map(({ query }) => query)
-  const again = files.findIndex((file, at) => files.indexOf(file) < at)
-  if (again >= 0) throw wrong(`/rollup/${again}/query`, `names ${files[again]}, as one before it does`)
-  return rollup.map((one, at) => rollupOf(one, `/rollup/${at}`, readQuery))
+/** The roll-ups, each with its level by the hour where it has one, and the queries over them. */
+function rolledUp(
+  endpoint: string,
+  file: DefinitionFile,
+  readQuery: ReadQuery,
+): Pick<Endpoint, 'rollups' | 'answers'> {
+  const { rollup = [], parameters, warm } = file
+  const isList = Array.isArray(rollup)
+  const usual = { query: `${endpoint}.rollup.sql`, from: `${endpoint}.from-rollup.sql` }
+  const all = (isList ? rollup : [rollup]).map(one => ({ ...usual, ...one }))
+  const names = all.map(({ query }) => query)
+  const made = all.map(({ query, from, when, ...layout }, at) => {
+    const pointer = isList ? `/rollup/${at}` : '/rollup'
+    if (names.indexOf(query) < at) throw wrong(`${pointer}/query`, `names ${query}, as one before it does`)
+    assertFits(when, pointer, file)
+    // Statements read it by the name of its file.
+    const name = query.replace(/\.sql$/, '')
+    const sql = readQuery(query, `${pointer}/query`)
+    const refreshMinutes = warm ? Math.ceil(warm.seconds / 60) : usualRefreshMinutes
+    const given = { name, sql, refreshMinutes, ...layoutOf(sql), ...layout }
+    return withHours(given, { sql: readQuery(from, `${pointer}/from`), when }, parameters.properties)
+  })
+  return { rollups: made.flatMap(({ rollups }) => rollups), answers: made.flatMap(({ answers }) => answers) }
 }
 
-/** Statements read a roll-up by the name of its file. */
-function rollupOf({ query, ...layout }: RollupDefinition, pointer: string, readQuery: ReadQuery): Rollup {
-  return { name: query.replace(/\.sql$/, ''), sql: readQuery(query, `${pointer}/query`), ...layout }
-}
-
-function answerOf({ query, when }: AnswerDefinition, pointer: string, readQuery: ReadQuery): RollupAnswer {
-  return { sql: readQuery(query, `${pointer}/query`), when }
-}
+/** Of an endpoint that is not warmed. */
+const usualRefreshMinutes = 30
 
 /** @throws DefinitionError for a `when` that this endpoint cannot have */
-function assertFits({ when }: AnswerDefinition, pointer: string, { parameters }: DefinitionFile): void {
+function assertFits(when: object, pointer: string, { parameters }: DefinitionFile): void {
   const { properties = {}, required = [] } = when as { properties?: object; required?: unknown[] }
   assertDeclared(
     `${pointer}/when`,
@@ -290,10 +293,10 @@ function assertFits({ when }: AnswerDefinition, pointer: string, { parameters }:
 /** @throws DefinitionError for what does not go with `upstream`, and for names that it cannot have */
 function assertPassedOn(
   upstream: Record<string, Upstream>,
-  { parameters, page, newestFirst, answers }: DefinitionFile,
+  { parameters, page, newestFirst, rollup }: DefinitionFile,
 ): void {
   // A page or a reading is of another time than the rows beside it.
-  for (const [field, other] of Object.entries({ page, newestFirst, answers }))
+  for (const [field, other] of Object.entries({ page, newestFirst, rollup }))
     if (other) throw wrong(`/${field}`, 'does not go with upstream')
   for (const [name, { parameters: passed }] of Object.entries(upstream)) {
     const names = Object.values(passed).flatMap(value => passedOn(value) ?? [])
@@ -320,20 +323,21 @@ function assertDeclared(pointer: string, names: string[], declared: object): voi
 /** To optimize what is compiled takes longer than to run it. */
 const code = { optimize: false }
 
-let compiled: ValidateFunction<DefinitionFile> | undefined
-
-/** Compiled when the first definition is read from a file, so never in a function that serves. */
-function validator(): ValidateFunction<DefinitionFile> {
-  return (compiled ??= new Ajv({
-    allErrors: true,
-    useDefaults: true,
-    strictTypes: false,
-    verbose: true,
-    code,
-  })
-    .addFormat('regex', source => isRegularExpression(source))
-    .compile<DefinitionFile>(schema))
+/**
+ * Reads content by a schema, whose defaults it gets. That is compiled when it is first needed, so never in a function that serves.
+ * @returns throws DefinitionError
+ */
+export function readerOf(schema: object): (content: unknown) => unknown {
+  let validate: ValidateFunction | undefined
+  const options = { allErrors: true, useDefaults: true, strictTypes: false, verbose: true, code } as const
+  return content => {
+    validate ??= new Ajv(options).addFormat('regex', isRegularExpression).compile(schema)
+    if (!validate(content)) throw new DefinitionError(schemaProblems(validate.errors ?? []))
+    return content
+  }
 }
+
+const readFile = readerOf(schema) as (content: unknown) => DefinitionFile
 
 function isRegularExpression(source: string): boolean {
   try {
@@ -347,8 +351,18 @@ function isRegularExpression(source: string): boolean {
 const summaries = new Set(['anyOf', 'if', 'propertyNames'])
 
 /** What a schema finds wrong in a file, in words, each at its JSON pointer. */
-export function schemaProblems(errors: ErrorObject[]): DefinitionProblem[] {
+function schemaProblems(errors: ErrorObject[]): DefinitionProblem[] {
   return errors.filter(({ keyword }) => !summaries.has(keyword)).map(problemOf)
+}
+
+/** What definitions of before have, and what to do instead. */
+const gone: Record<string, string> = {
+  '/answers':
+    'a query over a roll-up is its rollup.from, and its parameters are rollup.when. Delete the roll-ups by the hour and the queries over them: they are made of these',
+  '/rollup/partition': 'it is the first column that the roll-up is grouped by. Leave it out',
+  '/warm/apart': 'the service finds how far back sets reach by itself. Leave it out',
+  '/warm/query':
+    'the service makes the statement for many sets by itself. Leave it out, and delete the file that it names',
 }
 
 /** The words of the schema say what is wanted, and an id comes with one that can be pasted. */
@@ -366,6 +380,8 @@ function problemOf(error: ErrorObject): DefinitionProblem {
   }
   if (keyword === 'additionalProperties') {
     const { additionalProperty: name } = params as { additionalProperty: string }
+    const why = gone[`${instancePath.replaceAll(/\/\d+/g, '')}/${name}`]
+    if (why) return { pointer: `${instancePath}/${name}`, ofName: true, detail: `is gone: ${why}` }
     const known = Object.keys(own?.properties ?? {})
     const detail = `is not known; ${nameHint(name, known)}`
     return { pointer: `${instancePath}/${name}`, ofName: true, detail }
@@ -393,7 +409,7 @@ function problemOf(error: ErrorObject): DefinitionProblem {
 
 /** What decides no answer: after a better wording, cached answers stay in use. */
 const undecisive = new Set(
-  'description aliases publicCallsPerMinute explore chart labels callerLabels reservation endEarlierVersions'.split(
+  'description aliases publicCallsPerMinute explore chart labels callerLabels reservation endEarlierVersions alerts'.split(
     ' ',
   ),
 )

@@ -115,24 +115,48 @@ describe('a definition', () => {
   })
 
   test('has a roll-up or a list of them, and is read with the one that it was stored with before there were lists', () => {
-    const rollup = { query: 'a.rollup.sql', partition: 'minute' }
-    const answers = [{ query: 'a.from.sql', when: {} }]
-    const from = (change: object) =>
-      endpointFrom('a.b', { ...definition, answers, ...change }, 'SELECT 1', file => file)
+    const rollup = { query: 'a.rollup.sql', from: 'a.from.sql' }
+    const sql = 'SELECT MAX(d) AS d, t, k, COUNT(*) AS n FROM logs GROUP BY t, k'
+    const from = (change: object) => endpointFrom('a.b', { ...definition, ...change }, 'SELECT 1', () => sql)
     const [made] = from({ rollup }).rollups
-    expect(made).toEqual({
-      name: 'a.rollup',
-      sql: 'a.rollup.sql',
-      partition: 'minute',
-      cluster: [],
-      refreshMinutes: 30,
-    })
+    expect(made).toEqual({ name: 'a.rollup', sql, partition: 't', cluster: ['k'], refreshMinutes: 30 })
+    const [warmed] = from({ rollup: { ...rollup, cluster: [] }, warm: { seconds: 300 } }).rollups
+    expect(warmed).toEqual({ ...made, cluster: [], refreshMinutes: 5 })
+    expect(from({ rollup: {} }).rollups).toEqual([{ ...made, name: 'a.b.rollup' }])
     const two = from({ rollup: [rollup, { ...rollup, query: 'b.rollup.sql' }] }).rollups
-    expect(two).toEqual([made, { ...made, name: 'b.rollup', sql: 'b.rollup.sql' }])
+    expect(two).toEqual([made, { ...made, name: 'b.rollup' }])
     const { rollups: _, ...endpoint } = from({ rollup })
     const stored = (change: object) => ({ definition: JSON.stringify({ ...endpoint, ...change }) })
     expect(endpointIn(stored({ rollup: made })).rollups).toEqual([made])
     expect(endpointIn(stored({ rollup: null })).rollups).toEqual([])
+  })
+
+  test.each([
+    [['by'], "IF(@by = 'm', t, TIMESTAMP_TRUNC(t, HOUR))", { by: { enum: ['h', 'd'] } }],
+    [[], 'TIMESTAMP_TRUNC(t, DAY)', null],
+    [null, "IF(@by = 'm' OR @other = 'm', t, NULL)", null],
+    [null, "IF(@other = 'm', t, NULL)", null],
+    [null, "IF(@by != 'x', t, NULL)", null],
+  ])('lets whole hours answer the calls for which they do: %j', (deciding, bucket, properties) => {
+    const parameters = {
+      properties: { by: { type: 'string', enum: ['m', 'h', 'd'] }, other: { type: 'string' } },
+    }
+    const rollup = { query: 'a.rollup.sql', from: 'a.sql', when: { required: ['by'] } }
+    const made = 'SELECT l.t AS t, COUNT(*) AS n FROM logs AS l GROUP BY t'
+    const from = `SELECT ${bucket}, SUM(n) FROM \`a.rollup\` GROUP BY 1`
+    const { rollups, answers } = endpointFrom(
+      'a.b',
+      { ...definition, parameters, rollup },
+      'SELECT 1',
+      file => (file === 'a.sql' ? from : made),
+    )
+    expect(rollups.map(({ name }) => name)).toEqual(deciding ? ['a.rollup', 'a.hours.rollup'] : ['a.rollup'])
+    expect(answers.at(-1)).toEqual({ sql: from, when: rollup.when })
+    expect(answers.slice(0, -1).map(({ when }) => when)).toEqual(
+      deciding
+        ? [properties ? { allOf: [rollup.when, { required: deciding, properties }] } : rollup.when]
+        : [],
+    )
   })
 })
 

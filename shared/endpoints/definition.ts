@@ -1,4 +1,5 @@
 /** A saved endpoint: its definition as the service has it, its parameters' types, and its document in the store. */
+import type { Alert } from './alert.ts'
 import { type Binding, EngineError, type Rollup } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import type { Column, SqlType } from '../sql/types.ts'
@@ -57,7 +58,9 @@ export interface Endpoint {
   reservation: string | null
   /** Whether callers may name no other version than this one. */
   endEarlierVersions?: true
-  /** Hash of everything above that decides an answer, so not of the description, of `explore` and `chart`, and of what is for jobs alone. */
+  /** Who is told of what its rows show, by name; absent = none. Each has a file of its own. */
+  alerts?: Alert[]
+  /** Hash of everything above that decides an answer, so not of the description, of `explore` and `chart`, of alerts, and of what is for jobs alone. */
   version: string
 }
 
@@ -80,7 +83,7 @@ export interface Buckets {
   whole: boolean
 }
 
-/** How the newest rows are read before older ones (`shared/answers/newest-first.ts`). */
+/** How the newest rows are read before older ones (`shared/run/newest-first.ts`). */
 export interface NewestFirst {
   /** The parameter that bounds the time from below, exclusively. */
   start: string

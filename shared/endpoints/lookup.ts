@@ -2,7 +2,7 @@
 import { type Endpoint, endpointIn } from './definition.ts'
 import { rememberReads } from '../stores/remember-reads.ts'
 import type { Document, Store } from '../stores/store.ts'
-import { isEnded, versionAt } from './versions.ts'
+import { callableVersion } from './versions.ts'
 
 export const endpointsCollection = 'endpoints'
 
@@ -52,14 +52,13 @@ export function openEndpoints(
       return { value: document && read(document) }
     },
   })
-  const past = rememberReads<Endpoint | null, { id: string; version: string }>({
+  const past = rememberReads<Endpoint | null, { current: Endpoint; version: string }>({
     ...common,
     max: 1000,
     rememberMs,
-    async read(_key, { id, version }) {
-      const { document } = await store.get(versionAt(id, version))
-      const isCallable = document && !isEnded(document.fields)
-      return isCallable ? { value: read(document) } : { value: null, validMs: unknownMs }
+    async read(_key, { current, version }) {
+      const document = await callableVersion(store, current, version)
+      return document ? { value: read(document) } : { value: null, validMs: unknownMs }
     },
   })
   const list = (listMs: number) =>
@@ -82,7 +81,7 @@ export function openEndpoints(
     async version(current, version) {
       const { id, endEarlierVersions } = current
       if (endEarlierVersions && version !== current.version) return null
-      const found = await past(`${id} ${version}`, { id, version })
+      const found = await past(`${id} ${version}`, { current, version })
       return found && guardedBy(current, found)
     },
     all: async () => (await all('all', undefined)).endpoints,

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
+import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import type { ParameterDefinition } from './definition.ts'
 import { endpointFrom } from './definition-file.ts'
 import { ApiError } from '../errors.ts'
-import { presentFor, readParameters, someOf } from './parameters.ts'
+import { misfitOf, presentFor, readParameters, someOf } from './parameters.ts'
 import { readSingle } from './query-string.ts'
 import { expectProcessorTime } from '../testing/processor-time.ts'
 
@@ -213,6 +214,31 @@ describe('parameters', () => {
     const one = endpoint({ value: { type: 'string', pattern: '^[a-z]+(-[a-z]+)*$' } })
     expect(readParameters(one, 'value=a-bc-d', {}).bindings).toMatchObject([{ value: 'a-bc-d' }])
     expect(() => readParameters(one, 'value=a--d', {})).toThrow(ApiError)
+  })
+
+  test('fit a definition as they fit it as a JSON Schema', () => {
+    const ajv = new Ajv({ strict: false })
+    const scalar = fc.oneof(
+      fc.integer({ min: -3, max: 9 }),
+      fc.constantFrom('', 'a', '\u{1F600}', 'ab', 1.5, true),
+    )
+    const size = fc.option(fc.nat(3), { nil: undefined })
+    const definition = fc.record({
+      type: fc.constantFrom('string' as const, 'integer' as const, 'number' as const, 'boolean' as const),
+      enum: fc.option(fc.uniqueArray(scalar, { minLength: 1 }), { nil: undefined }),
+      pattern: fc.constantFrom(undefined, '^a', '^.$'),
+      minLength: size,
+      maxLength: size,
+      minimum: size,
+      maximum: size,
+    })
+    fc.assert(
+      fc.property(definition, scalar, (made, json) => {
+        const schema = JSON.parse(JSON.stringify(made)) as ParameterDefinition
+        expect(misfitOf(schema, { json }) === null).toBe(ajv.validate(schema, json))
+      }),
+      { numRuns: 300 },
+    )
   })
 
   test.each(['sql', 'format', ...Object.getOwnPropertyNames(Object.prototype)])('none is called %s', name => {

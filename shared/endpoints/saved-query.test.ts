@@ -14,11 +14,15 @@ const endpoint = endpointFrom(
     },
     cache: { seconds: 900 },
     warm: { seconds: 300 },
-    rollup: { query: 'a.rollup.sql', partition: 'minute' },
-    answers: [
-      { query: 'small.sql', when: { required: ['size'], properties: { size: { maximum: 9 } } } },
+    rollup: [
       {
-        query: 'long.sql',
+        query: 'a.rollup.sql',
+        from: 'small.sql',
+        when: { required: ['size'], properties: { size: { maximum: 9 } } },
+      },
+      {
+        query: 'b.rollup.sql',
+        from: 'long.sql',
         when: { required: ['span'], properties: { span: { pattern: '^long$' } } },
       },
     ],
@@ -34,10 +38,10 @@ function chosen(query: string, of = endpoint) {
 
 describe('a call is answered by', () => {
   test.each([
-    ['span=long', ['long.sql', ['a.rollup']]],
-    ['size=9', ['small.sql', ['a.rollup']]],
-    ['size=9&span=long', ['small.sql', ['a.rollup']]],
-    ['size=10&span=long', ['long.sql', ['a.rollup']]],
+    ['span=long', ['long.sql', ['a.rollup', 'b.rollup']]],
+    ['size=9', ['small.sql', ['a.rollup', 'b.rollup']]],
+    ['size=9&span=long', ['small.sql', ['a.rollup', 'b.rollup']]],
+    ['size=10&span=long', ['long.sql', ['a.rollup', 'b.rollup']]],
     ['size=10', ['own query', []]],
     ['span=longer', ['own query', []]],
     ['span=', ['own query', []]],

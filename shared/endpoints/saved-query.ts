@@ -38,15 +38,27 @@ export function statementOf({ sql, rollups }: SavedQuery, bindings: Binding[]): 
   return { sql, bindings, rollups }
 }
 
-/** The statement that answers these parameters, with the tables of `upstream` still to be filled. */
+/**
+ * The statement that answers these parameters, with the tables of `upstream` still to be filled. Its query is chosen when it is
+ * asked for: a hot answer needs none, and a compiler of schemas takes a twentieth of a cold start.
+ */
 export function savedStatement(
   endpoint: Endpoint,
   parameters: Binding[],
 ): { statement: Statement; instead: Statement | null; sql: null } {
-  const query = queryFor(endpoint, parameters)
   const bindings = [...parameters, ...upstreamBindings(endpoint)]
-  const instead = readsRollups(query) ? statementOf(ownQuery(endpoint), bindings) : null
-  return { statement: statementOf(query, bindings), instead, sql: null }
+  const own = statementOf(ownQuery(endpoint), bindings)
+  if (endpoint.answers.length === 0) return { statement: own, instead: null, sql: null }
+  const chosen = {
+    bindings,
+    get sql() {
+      return queryFor(endpoint, parameters).sql
+    },
+    get rollups() {
+      return queryFor(endpoint, parameters).rollups
+    },
+  }
+  return { statement: chosen, instead: own, sql: null }
 }
 
 /** Compiled once for each version of an endpoint; `apply` has checked the schemas. */

@@ -1,6 +1,7 @@
 /** Every version of a definition that was applied, in the collection `endpointVersions`. */
+import { hash } from 'node:crypto'
 import { batchesOf } from '../stores/limits.ts'
-import type { Document, Fields, Filter, Reference, Store, Write } from '../stores/store.ts'
+import type { Document, Filter, Reference, Store, Write } from '../stores/store.ts'
 import { type Endpoint, endpointIn, fieldsOf } from './definition.ts'
 
 const versionsCollection = 'endpointVersions'
@@ -20,9 +21,35 @@ export interface EndpointVersion {
 /** Most versions of one endpoint: with a new one more, the one that was applied longest ago goes. */
 const maxVersions = 200
 
-/** Where a version of an endpoint is. */
+/** Where a version of an endpoint without alerts is. */
 export function versionAt(id: string, version: string): Reference {
   return { collection: versionsCollection, id: `${id}.${version}` }
+}
+
+/** What a version is called: other alerts change no answer, but are kept as well. */
+export function nameOfVersion({ version, alerts }: Endpoint): string {
+  return alerts ? `${version}-${hash('sha256', JSON.stringify(alerts)).slice(0, 8)}` : version
+}
+
+/** Where this version is. */
+export function keptAt(endpoint: Endpoint): Reference {
+  return versionAt(endpoint.id, nameOfVersion(endpoint))
+}
+
+/**
+ * A version by its hash, as callers name it, whatever alerts it had. `null` where there is none, or it is ended.
+ * @throws StoreError
+ */
+export async function callableVersion(
+  store: Store,
+  { id, name }: Endpoint,
+  version: string,
+): Promise<Document | null> {
+  const { document } = await store.get(versionAt(id, version))
+  const all = document
+    ? [document]
+    : (await versionDocuments(store, name)).filter(one => one.id.startsWith(`${id}.${version}-`))
+  return all.find(({ fields }) => fields['ended'] !== true) ?? null
 }
 
 /**
@@ -31,9 +58,13 @@ export function versionAt(id: string, version: string): Reference {
  * @throws StoreError
  */
 export async function listVersions(store: Store, name: string): Promise<EndpointVersion[]> {
-  const where = [{ field: 'name', operator: '==' as const, value: name }]
-  const { documents } = await store.query({ collection: versionsCollection, where, limit: 1_000 })
+  const documents = await versionDocuments(store, name)
   return documents.map(versionIn).toSorted((a, b) => b.appliedAt.getTime() - a.appliedAt.getTime())
+}
+
+async function versionDocuments(store: Store, name: string): Promise<Document[]> {
+  const where = [{ field: 'name', operator: '==' as const, value: name }]
+  return (await store.query({ collection: versionsCollection, where, limit: 1_000 })).documents
 }
 
 /** Names of the endpoints of which versions are kept, also of those that were removed. @throws StoreError */
@@ -56,13 +87,8 @@ function versionIn({ fields }: Document): EndpointVersion {
     createdBy: fields['createdBy'] as string | null,
     appliedAt: fields['appliedAt'] as Date,
     appliedBy: fields['appliedBy'] as string | null,
-    ...(isEnded(fields) ? { ended: true } : {}),
+    ...(fields['ended'] === true ? { ended: true } : {}),
   }
-}
-
-/** Of the document of a version. */
-export function isEnded({ ended }: Fields): boolean {
-  return ended === true
 }
 
 /** What `apply` has done with an endpoint. */
@@ -102,7 +128,7 @@ async function endEarlier(store: Store, { before, after }: Applied): Promise<voi
   const names = new Set([current.name, before?.endpoint.name ?? current.name])
   const versions = (await Promise.all([...names].map(name => listVersions(store, name)))).flat()
   const others = versions.filter(({ endpoint, ended }) => endpoint.version !== current.version && !ended)
-  const at = others.map(({ endpoint: { id, version } }) => versionAt(id, version))
+  const at = others.map(({ endpoint }) => keptAt(endpoint))
   await inBatches(
     store,
     at.map(at => ({ type: 'update', at, set: { ended: true } })),
@@ -116,14 +142,14 @@ async function writesFor(
   now: Date,
 ): Promise<Write[]> {
   const writes: Write[] = []
-  if (before && before.endpoint.version !== after?.version) {
+  if (before && (!after || nameOfVersion(before.endpoint) !== nameOfVersion(after))) {
     const { endpoint, since } = before
-    const { document } = await store.get(versionAt(endpoint.id, endpoint.version), [])
+    const { document } = await store.get(keptAt(endpoint), [])
     const times = { createdAt: since, createdBy: null, appliedAt: since, appliedBy: null }
     if (!document) writes.push(writeOf({ endpoint, ...times }))
   }
   if (after) {
-    const { document } = await store.get(versionAt(after.id, after.version))
+    const { document } = await store.get(keptAt(after))
     const { createdAt, createdBy } = document ? versionIn(document) : { createdAt: now, createdBy: by }
     writes.push(writeOf({ endpoint: after, createdAt, createdBy, appliedAt: now, appliedBy: by }))
   }
@@ -132,12 +158,13 @@ async function writesFor(
 
 /** The write that keeps a version. */
 export function writeOf({ endpoint, ...times }: EndpointVersion): Write & { type: 'replace' } {
-  const at = versionAt(endpoint.id, endpoint.version)
+  const at = keptAt(endpoint)
   return { type: 'replace', at, fields: { ...fieldsOf(endpoint), ...times } }
 }
 
-async function removeOldest(store: Store, { name, version }: Endpoint): Promise<void> {
-  const versions = await listVersions(store, name)
-  const old = versions.slice(maxVersions).filter(({ endpoint }) => endpoint.version !== version)
-  for (const { endpoint } of old) await store.remove(versionAt(endpoint.id, endpoint.version))
+async function removeOldest(store: Store, current: Endpoint): Promise<void> {
+  const versions = await listVersions(store, current.name)
+  const name = nameOfVersion(current)
+  const old = versions.slice(maxVersions).filter(({ endpoint }) => nameOfVersion(endpoint) !== name)
+  for (const { endpoint } of old) await store.remove(keptAt(endpoint))
 }

@@ -1,21 +1,24 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { EngineError, type RunLimits } from './engine.ts'
 
 /** Node fires a timer that is set for longer at once. */
 const longestTimer = 2 ** 31 - 1
 
-/** The end of one run: its time limit or its caller's signal, whichever comes first. */
+/** The end of one run: its time limit or a signal of its caller's, whichever comes first. */
 export class Deadline {
   private readonly endsAt: number
   private readonly timeout: AbortSignal
-  private readonly signal: AbortSignal
+  /** Its callers' and `timeout`. `AbortSignal.any` of them would cost more, and a signal that lasts would remember each run. */
+  private readonly ends: AbortSignal[]
+  /** That of them which came first. */
+  private end: AbortSignal | undefined
   /** Takes the place of `timeout` where the run had to wait for others. */
   late: EngineError | null = null
 
-  constructor({ timeoutMs, signal }: Pick<RunLimits, 'timeoutMs' | 'signal'>) {
-    this.endsAt = performance.now() + timeoutMs
-    this.timeout = AbortSignal.timeout(Math.min(Math.max(Math.ceil(timeoutMs), 0), longestTimer))
-    this.signal = AbortSignal.any(signal ? [signal, this.timeout] : [this.timeout])
+  constructor({ timeoutMs, signal }: Pick<RunLimits, 'timeoutMs' | 'signal'>, within?: Deadline) {
+    this.endsAt = within?.endsAt ?? performance.now() + timeoutMs
+    const wait = () => AbortSignal.timeout(Math.min(Math.max(Math.ceil(timeoutMs), 0), longestTimer))
+    this.timeout = within?.timeout ?? wait()
+    this.ends = [...(signal ? [signal] : []), ...(within?.ends ?? [this.timeout])]
   }
 
   /** Whole milliseconds that are left, at least 1. */
@@ -25,9 +28,9 @@ export class Deadline {
 
   /** `timeout` (or `late`) or `cancelled` once the run has to end, `null` before. */
   get error(): EngineError | null {
-    if (!this.signal.aborted) return null
-    if (this.signal.reason !== this.timeout.reason)
-      return new EngineError('cancelled', 'The query was cancelled')
+    this.end ??= this.ends.find(({ aborted }) => aborted)
+    if (!this.end) return null
+    if (this.end !== this.timeout) return new EngineError('cancelled', 'The query was cancelled')
     return this.late ?? new EngineError('timeout', 'The query took too long')
   }
 
@@ -50,20 +53,31 @@ export class Deadline {
 
   /** Waits for `ms` milliseconds. Throws `error` at the end. */
   async sleep(ms: number): Promise<void> {
-    await pause(ms, undefined, { signal: this.signal }).catch(() => {})
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, ms)
+    const forget = this.onEnd(() => resolve())
+    await promise
+    clearTimeout(timer)
+    forget()
     this.check()
   }
 
   /** This deadline, or the abort of `signal` where that comes first; it then says `cancelled`. */
   orAt(signal: AbortSignal): Deadline {
-    return new Deadline({ timeoutMs: this.leftMs, signal: AbortSignal.any([this.signal, signal]) })
+    return new Deadline({ timeoutMs: this.leftMs, signal }, this)
   }
 
   /** Calls `act` at the end, or now if that has come. Returns a function that removes `act`. */
   onEnd(act: (error: EngineError) => void): () => void {
-    const listener = () => act(this.error!)
-    if (this.signal.aborted) listener()
-    else this.signal.addEventListener('abort', listener, { once: true })
-    return () => this.signal.removeEventListener('abort', listener)
+    const forget = () => {
+      for (const end of this.ends) end.removeEventListener('abort', listener)
+    }
+    const listener = () => {
+      forget()
+      act(this.error!)
+    }
+    if (this.error) act(this.error)
+    else for (const end of this.ends) end.addEventListener('abort', listener)
+    return forget
   }
 }

@@ -1,4 +1,5 @@
 /** The port to the engines that run SQL. `engines.test.ts` is the suite that every adapter passes. */
+import { PortError } from '../errors.ts'
 import type { Place } from '../sql/error.ts'
 import type { Column, SqlType } from '../sql/types.ts'
 
@@ -165,10 +166,9 @@ export type EngineErrorReason =
   | 'failed'
   | 'unavailable'
 
-/** The only error of an engine. `apiErrorOf` in `shared/answers/engine-errors.ts` says what a caller gets. */
-export class EngineError extends Error {
+/** The only error of an engine. `apiErrorOf` in `shared/run/engine-errors.ts` says what a caller gets. */
+export class EngineError extends PortError<EngineErrorReason> {
   override readonly name = 'EngineError'
-  readonly reason: EngineErrorReason
   /** Where in the statement's SQL, when known. */
   readonly place: Place | null
   /** For `too_many_bytes`, when known: an upper bound of what the run would read, and the limit that it is over. */
@@ -181,9 +181,19 @@ export class EngineError extends Error {
     message: string,
     options: { place?: Place | null; bytes?: EngineError['bytes']; cause?: unknown } = {},
   ) {
-    super(message, { cause: options.cause })
-    this.reason = reason
+    super(reason, message, options.cause)
     this.place = options.place ?? null
     this.bytes = options.bytes ?? null
+  }
+
+  /**
+   * The message for a misconfiguration names the table or right that the operator has to correct, one for a failure the log
+   * file, and they hold nothing else.
+   */
+  get logged(): Record<string, string> {
+    const { reason, message } = this
+    return ['misconfigured', 'failed', 'no_rollup'].includes(reason)
+      ? { reason, engine: message }
+      : { reason }
   }
 }

@@ -4,6 +4,9 @@
  */
 import { type Column, scalarAliases, type ScalarName, scalarNames, type SqlType } from '../sql/types.ts'
 
+/** Logical name of the table of the service's own requests (`shared/request-log.ts`), and its folder's on a laptop. */
+export const requestsTable = 'service.requests'
+
 export interface FieldSchema {
   name: string
   /** A GoogleSQL name or a legacy one: INTEGER, FLOAT, BOOLEAN, RECORD. */

@@ -5,7 +5,7 @@ import { withFaults } from '../stores/testing/faults.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
 import { createAuthenticator, keyFromHeaders, mayCall } from './authenticate.ts'
-import { makeKey, writeKey } from './key-text.ts'
+import { makeKey, writeKey } from '../key-text.ts'
 import { issueKey, KeyError, listKeys, revokeKey, rotateKey } from './records.ts'
 
 const grant = {

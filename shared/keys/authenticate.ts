@@ -6,12 +6,17 @@ import { ApiError } from '../errors.ts'
 import { rememberReads } from '../stores/remember-reads.ts'
 import type { Store } from '../stores/store.ts'
 import { type Grant, keyIds, keyReference, type Limits, readRecord, stateOf } from './records.ts'
-import { keyPrefix, readKey, sha256 } from './key-text.ts'
+import { keyPrefix, readKey, sha256 } from '../key-text.ts'
 
 /** What a request may do, by the key that came with it. */
 export interface Caller extends Omit<Grant, 'expiresAt' | 'limits'> {
+  /** Of a token: its issuer's name, a dot, and a hash of its subject. */
   keyId: string
   limits: Limits | null
+  /** Of a token: scopes that it lacks, with the endpoints that they open. */
+  lacking?: Record<string, string[]>
+  /** Of a token: web pages that may send it; absent = any that may read answers. */
+  origins?: string[]
 }
 
 export type Authenticate = (key: string | undefined) => Promise<Caller>
@@ -49,7 +54,13 @@ export function createAuthenticator(
   { rememberMs = 0, clock = performance }: Options = {},
 ): Authenticate {
   /** Ids, apart from the callers, so that invented ones push out real ones only while they are looked up. */
-  const refused = new LRUCache<string, ApiError>({ max, ttl: refusedMs, perf: clock, ttlResolution: 0 })
+  const refused = new LRUCache<string, ApiError>({
+    maxSize: max,
+    sizeCalculation: () => 1,
+    ttl: refusedMs,
+    perf: clock,
+    ttlResolution: 0,
+  })
   const common = { clock, unavailable: 'API keys cannot be checked at the moment.' }
   const ids = keyIds(store)
   const ofList = { ...common, max: 1, rememberMs: listedMs }
@@ -119,9 +130,12 @@ function sameHash(stored: string, sent: string): boolean {
   return timingSafeEqual(Buffer.from(stored), Buffer.from(sent))
 }
 
+/** RFC 6750, 3. */
+export const realm = 'Bearer realm="log-query-endpoints"'
+
 function unauthenticated(): ApiError {
   return new ApiError('unauthenticated', 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.', {
-    headers: { 'WWW-Authenticate': 'Bearer realm="log-query-endpoints"' },
+    headers: { 'WWW-Authenticate': realm },
   })
 }
 

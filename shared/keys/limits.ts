@@ -1,10 +1,9 @@
 /** How much a key may be used: calls a minute in each process, and bytes a day over all of them. */
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { timeouts } from '../cache/times.ts'
 import { ApiError } from '../errors.ts'
 import { ignoreStoreError, type Reference, type Store, type StoreError, type Write } from '../stores/store.ts'
-import { withTimeout } from '../stores/timeout.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
 import type { Limits } from './records.ts'
 
 interface Limited {
@@ -12,8 +11,8 @@ interface Limited {
   limits: Limits | null
 }
 
-/** Keys counted at a time; the least recently used is forgotten first. */
-const max = 10_000
+/** Keys counted at a time; the least recently used is forgotten first. With `max`, each cold start would fill as many places. */
+const bounds = { maxSize: 10_000, sizeCalculation: () => 1 }
 const minuteMs = 60_000
 
 /** What is left of a limit, and for how many seconds it holds. */
@@ -39,7 +38,7 @@ export interface CallLimits {
  */
 export function openCallLimits(clock: { now(): number } = performance): CallLimits {
   const minutes = new LRUCache<string, { calls: number }>({
-    max,
+    ...bounds,
     ttl: minuteMs,
     perf: clock,
     ttlResolution: 0,
@@ -156,12 +155,12 @@ class Spending {
   private readonly store: Store
   private readonly recent: LRUCache<string, Spent>
   /** The last that was read, with what was spent since, and when its day ends. */
-  private readonly last = new LRUCache<string, { bytes: number; endsAt: number }>({ max })
+  private readonly last = new LRUCache<string, { bytes: number; endsAt: number }>(bounds)
 
   constructor(store: Store) {
     this.store = store
     this.recent = new LRUCache({
-      max,
+      ...bounds,
       ttl: rememberMs,
       // An entry that is deleted while it is read would fail the request that waits for it.
       ignoreFetchAbort: true,

@@ -5,11 +5,21 @@
 import { everyDocument } from '../stores/every-document.ts'
 import { assertReadable, formats } from '../stores/format.ts'
 import type { Fields, Reading, Reference, Store } from '../stores/store.ts'
-import { makeKey, sha256, writeKey, type KeyText } from './key-text.ts'
+import { makeKey, sha256, writeKey, type KeyText } from '../key-text.ts'
 
-export const rights = ['pii:read', 'cache:bypass'] as const
+export const rights = [
+  'pii:read',
+  'cache:bypass',
+  'definitions:read',
+  'definitions:write',
+  'views:write',
+] as const
 
-/** `pii:read`: may turn redaction off. `cache:bypass`: may ask for a fresh run. */
+/**
+ * `pii:read`: may turn redaction off. `cache:bypass`: may ask for a fresh run. `definitions:read`: may see the SQL of endpoints.
+ * `definitions:write`: may have the service write files of `queries/`, on the same machine alone. `views:write`: may save views
+ * of endpoints for others.
+ */
 export type Right = (typeof rights)[number]
 
 /** How much a key may be used; `null` = without a limit. */

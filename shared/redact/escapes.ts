@@ -27,11 +27,13 @@ export function endsEscape(text: string, at: number): boolean {
 /** What a terminal colours and clears with (ECMA-48), also as JSON, URLs and syslog write it: it is not seen. */
 const colour = String.raw`(?:\x1b|\\{1,32}(?:(?:u00|x)1[bB]|0?33|e)|#033|\^\[|%(?:25)*1[bB])(?:\[|%(?:25)*5[bB])[0-9;:?]{0,32}[A-Za-z]`
 const hex = '[0-9A-Fa-f]'
-const byte = `%(?:25)*[89ABab]${hex}`
-/** Of a URL: printable ASCII and line ends, and a character in UTF-8. */
-const ofUrl = `%(?:25)*(?:[2-7]${hex}|0[9ADad]|[CDcd]${hex}${byte}|[Ee]${hex}(?:${byte}){2}|[Ff][0-4](?:${byte}){3})`
-/** Of JSON and of languages, and `%u0040`, but none before a quotation mark: `quoted.ts` tells the marks of nested JSON apart by their backslashes. */
-const ofString = String.raw`(?:(?<!\\)\\{1,32}|%(?:25)*(?=u))(?:\/|U${hex}{8}|[Uu]${hex}{4}|[Uu]\{${hex}{1,6}\}|[Xx]${hex}{2})`
+const byte = `%[89ABab]${hex}`
+/** Of a URL, one level in a pass, so that each is looked at: printable ASCII and line ends, and a character in UTF-8. */
+const ofUrl = `%(?:[2-7]${hex}|0[9ADad]|[CDcd]${hex}${byte}|[Ee]${hex}(?:${byte}){2}|[Ff][0-4](?:${byte}){3})`
+/** A sign of JSON, of a regular expression or of Java's properties: `203\.0\.113\.7`. None is a quotation mark: `quoted.ts` tells the marks of nested JSON apart by their backslashes. */
+const ofSign = String.raw`(?<!\\)\\{1,32}[-./:=@]`
+/** Of JSON and of languages, and `%u0040`. */
+const ofString = String.raw`(?:(?<!\\)\\{1,32}|%(?:25)*(?=u))(?:U${hex}{8}|[Uu]${hex}{4}|[Uu]\{${hex}{1,6}\}|[Xx]${hex}{2})`
 const named = new Map(
   `quot" apos' amp& lt< gt> commat@ colon: equals= percnt% period. plus+`
     .split(' ')
@@ -56,7 +58,8 @@ export function hasAlike(text: string): boolean {
 const escapes: [source: string, decode: (found: string) => string][] = [
   [colour, () => ''],
   [ofUrl, decodedUrl],
-  [ofString, decodedString],
+  [ofSign, found => found.at(-1)!],
+  [ofString, found => characterOf(found, found.replace(/^.*[UuXx]\{?|\}$/g, ''))],
   [ofHtml, decodedEntity],
   [ofForm, () => ' '],
   [ofShell, () => "''"],
@@ -88,12 +91,8 @@ function decoding(source: string): Decoding {
   return { source, text, escapes: found }
 }
 
-function decodedString(found: string): string {
-  return found.endsWith('/') ? '/' : characterOf(found, found.replace(/^.*[UuXx]\{?|\}$/g, ''))
-}
-
 function decodedUrl(found: string): string {
-  const character = Buffer.from(found.replaceAll(/%(?:25)*(?=..)/g, ''), 'hex').toString()
+  const character = Buffer.from(found.replaceAll('%', ''), 'hex').toString()
   return character.startsWith('\ufffd') ? found : plainOf(character)
 }
 
@@ -135,8 +134,8 @@ function digitOf(code: number): number {
   return before % 10
 }
 
-/** An escape may be one of an escape, `%5Cu0040`. */
-const mostPasses = 4
+/** An escape may be one of an escape, `%5Cu0040`; a text that takes as many passes goes whole. */
+export const mostPasses = 5
 
 /** Whether the text may have escapes, also such of one character for another. */
 export function hasEscapes(text: string): boolean {

@@ -185,9 +185,9 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
   return value || text.charAt(at) === '(' ? value : recordAt(text, at, naming)
 }
 
-/** PHP's print_r() has a type on a line, and the value below. */
+/** PHP's print_r() has a type on a line, and the value below; var_dump() has it before the braces, and before a number. */
 const printedArray = new RegExp(
-  String.raw`[A-Z]\w{0,40}(?: Object)?${lineEnd}(?:\s|${lineEnd}){0,64}(?=\()`,
+  String.raw`[A-Z]\w{0,40}(?: Object)?${lineEnd}(?:\s|${lineEnd}){0,64}(?=\()|(?:array|object)\([\w\\]{1,80}\)(?:#\d{1,9} \(\d{1,9}\))? (?=\{)|(?:int|float)(?=\([\d.]{8})`,
   'y',
 )
 
@@ -201,16 +201,21 @@ function typedAt(text: string, at: number, naming: Naming): Span | null {
   const opening = at + type.length
   const isNamesake = text.charAt(opening) === '(' && naming.name.toLowerCase().endsWith(type.toLowerCase())
   const isNamed = text.charAt(opening) === '[' && isPersonal(kindOf(type))
-  const isWhole = naming.kind !== 'datum' || isNamesake || isNamed || wrapping.test(type)
+  const isAssigned = isAt(assignedCall, text, at)
+  const isWhole = naming.kind !== 'datum' || isNamesake || isNamed || isAssigned || wrapping.test(type)
   const record = recordAt(text, opening, naming)
   if (!record || !(isWhole || textIn.test(text.slice(record[0], record[1])))) return null
-  return isAt(recordEnd, text, record[1]) ? [at, record[1], record[2] ?? ''] : null
+  if (isAt(edge, text, record[1])) return [at, record[1], record[2] ?? '']
+  return isAssigned ? [at, endOfWord(text, record[1], naming)] : null
 }
+/** `token=f(x)`; with blanks around its sign, as in `token = parse(x)`, a program has it. */
+const assignedCall = /(?<=[\w\]]=)(?=[\w.$]{1,81}(?<!\.)\()/y
 const textIn = /["'`]|value\s?[:=]/i
 const typed =
   /(?:(?:\[\]|[&*]){0,4}(?:map\[[\w.]{1,40}\](?:\[\]|\*)?)?[A-Za-z_][\w.$]{0,80} ?|%|(?:\[\]|[&*]){1,4})(?=[({[])/y
 const wrapping = /^(?:%|map|\[|Just|Left|Ok|Optional|Right|Some|Success|Value)/
-const recordEnd = /(?![^\s;,.:)\]}<>"'`|&\\])/y
+/** Behind a bracket that ends a value; that of an address has a port, `[::1]:80`. */
+const edge = /(?=[\s,;)\]}>"'`|&\\]|<\/|[.:!?](?:\s|\d{1,5}(?!\w)|$)|$)/y
 
 /** Behind the first of some quoted hops. */
 const nextHop = /["'`]\s{0,3}[,;]/y
@@ -236,8 +241,10 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   const filled = matchAt(filledIn, text, at)
   if (filled) return [at, at + filled.length]
   const inQuery = naming.kind !== 'line' && naming.sign === '=' && /[?&]/.test(naming.before ?? '')
-  const closing =
-    inQuery || naming.kind === 'line' || hops.test(naming.name) ? undefined : closings[text.charAt(at)]
+  const mayOpen = !inQuery && naming.kind !== 'line' && !hops.test(naming.name)
+  const brackets = mayOpen ? matchAt(bracketsBefore, text, at) : null
+  if (brackets) return [at, endOfWord(text, at + brackets.length, naming)]
+  const closing = mayOpen ? closings[text.charAt(at)] : undefined
   const start = closing ? at + 1 : at
   const isDatum = naming.kind === 'datum' && !inQuery
   if (isDatum && isAt(objectBegins, text, start)) return null
@@ -258,21 +265,15 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   if (!inQuery && (isFew || isCount(naming.name, found, naming.kind))) return null
   if (found.trim() === '' || placeholder.test(found) || isReference(found, naming.name)) return null
   // `(415) 555-0132` begins with a bracket.
-  if (closing && text.charAt(end) !== closing)
-    return found.includes(closing) ? [at, end] : cutBracket(naming, text, at)
+  if (closing && text.charAt(end) !== closing) {
+    if (found.includes(closing)) return [at, end]
+    // Of a secret, `<a1` is the value itself; a brace or a bracket opens a record.
+    return naming.kind === 'secret' && /[<(]/.test(text.charAt(at)) ? [at, endOfWord(text, at, naming)] : null
+  }
   if (isDatum && isNoDatum(found, naming.sign)) return null
   // A bare value behind a quoted name is a number in JSON, and a bare word would make the text unreadable.
   const quotes = naming.sign === ':' && doubleQuote.test(naming.after ?? '') ? naming.after! : ''
   return [start, end, quotes]
-}
-
-/** Of a secret, `<a1` is the value itself; a brace or a bracket opens a record. */
-function cutBracket({ kind }: Naming, text: string, at: number): Span | null {
-  const end =
-    kind === 'secret' && /[<(]/.test(text.charAt(at))
-      ? at + /^\S[^\s"'`]{0,200}/.exec(text.slice(at, at + 200))![0].length
-      : at
-  return end > at + 1 ? [at, end] : null
 }
 
 /** A whole string is `NAME=value`: `-e "PASSWORD=a b"`, `{"env":["PASSWORD=a b"]}`. */
@@ -338,7 +339,7 @@ function recordAt(text: string, from: number, { name: own, kind, after, sign, st
 }
 
 const plainWord = /[^\s,;:={}[\]()"'`\\]+/y
-const nameSign = /\s{0,9}(?:=>|:|=)/y
+const nameSign = /\s{0,9}(?:=>|:|=(?!=?[)\]}]))/y
 /** One word in brackets: `token=<abc>`. */
 const closings: Record<string, string> = { '<': '>', '(': ')', '[': ']', '{': '}' }
 
@@ -356,7 +357,7 @@ const nameInProgram =
 const count = /^\d{1,2}$/
 /** Placeholders and empty values, which are not personal: also a parameter in SQL. */
 const placeholder = /^(?:\$\d+|\?|null|yes|no|default|nil|none|undefined|true|false|\*+|x{3,}|REDACTED\W*)$/i
-const doubleQuote = /^\\*"{1,2}$/
+const doubleQuote = /^(?:\\*"){1,2}$/
 const prose = /^[A-Za-z]?[a-z]{1,19}[.!?]?$/
 
 /** Values that no quotation marks hold; numbers in groups, and IBANs. Each pattern is sticky. */
@@ -382,6 +383,8 @@ const queryValue = new RegExp(
 )
 /** ODBC puts braces around a password with a semicolon or a space. */
 const bracketed = /[^"'`<>()[\]{}\r\n]{1,200}/y
+/** Brackets behind which a value goes on: `{noop}abc`, `<b>abc`, `[]abc`. */
+const bracketsBefore = new RegExp(`(?:[<([{](?:${bracketed.source})?[>)\\]}]){1,4}(?!${edge.source})`, 'y')
 /** A quotation mark that does not end the JSON string around. */
 const markInLine = String.raw`\\*"(?!\s{0,3}(?:,\s{0,3}\\*"|[}\]]))`
 const group = String.raw`\([^()\r\n]{0,200}\)|\[[^[\]\r\n]{0,200}\]|\{[^{}\r\n]{0,200}\}`
@@ -399,8 +402,8 @@ const line = new RegExp(String.raw`(?:[^"\\\r\n]|\\+(?![rn"\\])|${markInLine})+`
 const keyLines = new RegExp(String.raw`\d{1,4}(?:${lineEnd}[\w+/=]{4,76}(?![\w+/=-]))+`, 'y')
 /** Of YAML, the lines that are indented as the first. */
 const further = String.raw`${line.source}(?:(?:${lineEnd}[ \t]{0,32}(?=${lineEnd}))*${lineEnd}\1${line.source})*`
-/** Of `password: |`. */
-const scalarLines = new RegExp(String.raw`(?<=[|>][-+]?${lineEnd}([ \t]{1,32}))${further}`, 'y')
+/** Of `password: |`, not of `'password' =>`. */
+const scalarLines = new RegExp(String.raw`(?<=[|>](?<!=>)[-+]?${lineEnd}([ \t]{1,32}))${further}`, 'y')
 const recordLines = new RegExp(
   String.raw`(?<=${lineEnd}([ \t]{1,32})(?:- )?)(?=${keyInBlock}(?:\s|\\|$))${further}`,
   'y',
@@ -409,6 +412,10 @@ const recordLines = new RegExp(
 /** `203.0.113.7:80, "[2001:db8::1]", unknown`, and `for=_x;proto=https, for=_y`; a name with a sign, but for that of a port, goes on with another value. */
 const hop = String.raw`(?![A-Za-z][\w.-]{0,60}\s?:(?!\d{1,5}(?![\w.])|[\dA-Fa-f]{0,4}:))(?:(?:for|by|host|proto)=)?(?:""[^"\r\n]{0,200}""|\\{0,31}"[^"\\\r\n]{0,200}\\{0,31}"|'[^'\r\n]{0,200}'|[^\s&;,"'\`<>(){}|\\=]+)(?![^\s&;,"'\`<>(){}|\\]|\s?[:=])`
 const hopList = new RegExp(String.raw`(?!REDACTED)${hop}(?:\s{0,3}[,;]\s{0,3}${hop})*|${word.source}`, 'iy')
+
+function endOfWord(text: string, at: number, naming: Naming): number {
+  return at + (matchAt(endingFor(naming), text, at)?.length ?? 0)
+}
 
 function endingFor({ name, kind, before, after, sign }: Naming): RegExp {
   if (after !== undefined) return word

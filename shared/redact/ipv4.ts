@@ -117,14 +117,14 @@ function isProduct(text: string, start: number, end: number): boolean {
 }
 
 /**
- * The parts of a file's name, `libfoo-1.2.3.4.so`, and of a version, `1.2.3.4-rc1`. Files of data and archives are named for
- * addresses too, `scan_203.0.113.7.json`, and so are hosts, `10.0.0.5-dev`.
+ * The parts of a file's name, `libfoo-1.2.3.4.so` and `foo-1.2.3.4-py3-none-any.whl`, and of a version, `1.2.3.4-rc1`. Files of
+ * data and archives are named for addresses too, `scan_203.0.113.7.json`, and so are hosts, `10.0.0.5-dev`.
  */
 const nameBefore = /(?<=\w[-_])/y
 const fileAfter =
-  /\.(?:(?:noarch|x86_64|i\d86|aarch64)\.rpm|apk|crate|deb|dll|dmg|dylib|exe|gem|jar|msi|nupkg|pkg|rpm|so|whl)\b(?!\.[a-z])|\.el\d/iy
+  /(?:(?:[-_.][\w.+~-]{1,60})?\.(?:apk|crate|deb|dll|dmg|dylib|exe|gem|jar|msi|nupkg|pkg|rpm|whl)|\.so)\b(?!\.[a-z])|\.orig\.tar\.|\.el\d/iy
 const releaseAfter =
-  /(?:(?:-SNAPSHOT|\.(?:RELEASE|Final)|_(?:amd64|arm64|armhf|i386|all)\.u?deb)(?![\w-]|\.[a-z])|-(?:alpha|beta|rc)\.?\d{1,3}(?![\w-]|\.[a-z])|\+(?:dfsg|(?:build|deb|git)\.?\d)|-\d{1,3}(?:(?:ubuntu|deb|build)\d|~|\+(?:b|deb|nmu)\d|\.(?:el|fc)\d))/iy
+  /(?:(?:-SNAPSHOT|\.(?:RELEASE|Final)|(?:-[\w.+~]{1,40})?_(?:amd64|arm64|armhf|i386|all)\.u?deb)(?![\w-]|\.[a-z])|-(?:alpha|beta|rc)\.?\d{1,3}(?![\w-]|\.[a-z])|\+(?:dfsg|(?:build|deb|git)\.?\d)|-\d{1,3}(?:(?:ubuntu|deb|build)\d|~|\+(?:b|deb|nmu)\d|\.(?:el|fc)\d))/iy
 
 // ---- in the names of hosts
 

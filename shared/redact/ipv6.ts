@@ -41,10 +41,10 @@ export const ipv6InHostName: PersonalClass = {
 function addressIn(hit: RegExpExecArray): Span | null {
   const { input } = hit
   const start = startOfRun(input, hit.index)
-  const end = endOf(hit)
-  if (end - start > longest) return null
-  // Most stand alone.
-  const run = input.slice(start, end)
+  if (endOf(hit) - start > longest) return null
+  // No address has more than two colons on end: each would be tried with those before it.
+  const run = input.slice(start, endOf(hit)).replace(/(?<=::):+$/, '')
+  const end = start + run.length
   if (!inWord.test(input.charAt(start - 1)) && !inWord.test(input.charAt(end))) {
     if (isAddress(run, input, start, end)) return withSurroundings(input, [start, end])
   }
@@ -53,7 +53,7 @@ function addressIn(hit: RegExpExecArray): Span | null {
   const groups = run.split(':')
   // Eight groups are the least without `::`, or seven of which the last is an IPv4 address.
   if (groups.length < (hit[0].includes('.') ? 7 : 8) && !hit[0].includes('::')) return null
-  const address = findAddress(input, start, groups)
+  const address = findAddress(input, [start, end], groups)
   return address && withSurroundings(input, address)
 }
 const inWord = /[A-Za-z0-9.%]/
@@ -74,17 +74,16 @@ function startOfRun(text: string, at: number): number {
  * The longest address among the groups of a run. At the left a word or a colon may come before it (`from:2001:db8::1`),
  * at the right a port, a full stop or a word may follow. A word that goes on outside the run is never part of it.
  */
-function findAddress(text: string, start: number, groups: string[]): Span | null {
+function findAddress(text: string, [start, end]: Span, groups: string[]): Span | null {
   const wordBefore = wordAtEnd.test(text.slice(Math.max(0, start - 12), start)) && !endsEscape(text, start)
-  const runLength = groups.join(':').length
-  const wordAfter = /[A-Za-z0-9]/.test(text.charAt(start + runLength))
+  const wordAfter = /[A-Za-z0-9]/.test(text.charAt(end))
   for (const dropped of wordBefore ? [1, 2] : [0, 1]) {
     const from = start + groups.slice(0, dropped).join('').length + dropped
     for (const rest of endings(groups.slice(dropped), wordAfter)) {
-      const to = from + rest.join(':').length
+      const address = rest.join(':')
       // After `name::` only a full address: `std::1` is none.
       if (dropped === 2 && rest.includes('')) continue
-      if (isAddress(rest.join(':'), text, from, to)) return [from, to]
+      if (isAddress(address, text, from, from + address.length)) return [from, from + address.length]
     }
   }
   return null
@@ -99,8 +98,8 @@ function endings(groups: string[], wordAfter: boolean): string[][] {
   if (mapped > 0 && mapped < groups.length) return [groups.slice(0, mapped)]
   const last = groups.at(-1) ?? ''
   const others = groups.slice(0, -1)
-  const lasts = [last, last.replace(/\.+$/, ''), last.replace(/\.[^.]*$/, ''), last.replace(/\.\..*/, '')]
-  const whole = lasts.filter(group => !wordAfter || group !== last).map(group => [...others, group])
+  const lasts = new Set([/$/, /\.+$/, /\.[^.]*$/, /\.\..*/].map(end => last.replace(end, '')))
+  const whole = [...lasts].filter(group => !wordAfter || group !== last).map(group => [...others, group])
   if (last === '' && others.length > 0) return [...whole, ...endings(others, false)]
   return wordAfter ? [...whole, others, others.slice(0, -1)] : [...whole, others]
 }

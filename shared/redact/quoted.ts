@@ -1,8 +1,9 @@
 /** Quoted text at any depth of quoting: JSON in a string in JSON, doubled marks in CSV and SQL, literals of languages. */
 import { matchAt, type Span } from './personal-class.ts'
 
-/** The source of a pattern for a quotation mark: escaped any number of times, or doubled as in CSV. */
-export const quoteMark = String.raw`\\{0,31}["'\`]{1,2}`
+const aMark = String.raw`\\{0,31}["'\`]{1,2}`
+/** The source of a pattern for a quotation mark: escaped any number of times, or doubled as in CSV, also of CSV in a string or in CSV. */
+export const quoteMark = String.raw`(?:\\"\\"|\\{3}"\\{3}"|"{4}|${aMark})`
 
 /**
  * What may stand before the mark of a literal: `E'...'` in SQL, `$'...'` in a shell, `b'...'`, `('...',)` and `<SecretStr '...'>` in Python, `&"..."` and
@@ -12,7 +13,7 @@ const literal =
   /(?:[BEFNRUXbefnrux$]|[Uu]&|&|<<|(?:(?:(?:\w{1,40}\.){0,3}[A-Z]\w{0,40}|(?:\w{1,40}::){1,3}\w{1,40}|bytes|str(?:ing)?)?\(){1,4}|(?:Just|Left|Ok|Right|Some) |<\w{1,40} |string\(\d{1,9}\) |\(\*?[\w.]{1,40}\) \(len=\d{1,9}\) )(?=\\{0,31}["'`])/y
 const dollarQuote = /\$(?:[A-Za-z_]\w{0,62})?\$/y
 
-const quote = new RegExp(quoteMark, 'y')
+const quote = new RegExp(aMark, 'y')
 const empty = /(?=[\s&;,)\]}]|$)/y
 /** The mark of a string in JSON that ends here: behind `{"url":"/reset?token=` none opens a value. */
 const endOfString = /\\{0,31}"(?=\s{0,9}(?:[}\]]{1,9}(?:[,\s]|$)|,\s{0,9}(?:\\{0,31}"|[{[\d])))/y
@@ -83,24 +84,22 @@ function openingQuote(text: string, at: number, around: string | undefined): str
 
 /** Whether another mark than the one before ends the string around: `{"msg":"token: ''"}`. */
 function isOther(text: string, at: number): boolean {
-  const next = /\\{0,31}(["'`])/y
-  next.lastIndex = at
-  const mark = next.exec(text)?.[1]
+  const mark = matchAt(/\\{0,31}["'`]/y, text, at)?.at(-1)
   return mark !== undefined && mark !== text.charAt(at - 1)
 }
 
 /** Where the next `opening` stands that closes and is not part of the text, or the end of `text`. */
 export function closingQuote(text: string, from: number, opening: string): number {
   const sign = opening.at(-1)!
-  const doubled = opening.at(-2) === sign
-  const escapes = doubled ? 0 : opening.length - 1
+  const half = opening.at(-2) === sign ? sign : opening.slice(opening.length / 2)
+  const doubled = opening.endsWith(half + half)
+  const escapes = (doubled ? half : opening).length - 1
   for (let at = text.indexOf(sign, from); at >= 0; at = text.indexOf(sign, at + 1)) {
     const before = backslashesBefore(text, at, from)
-    const pair = before === 0 && text.charAt(at + 1) === sign
-    if (doubled && pair) return at
     // SQL doubles a quotation mark that is part of the text.
-    if (opening === "'" && pair) at++
-    else if (!doubled && closes(before, escapes)) return at - Math.min(before, escapes)
+    if (opening === "'" && before === 0 && text.charAt(at + 1) === sign) at++
+    else if (closes(before, escapes) && (!doubled || before < escapes || text.startsWith(half, at + 1)))
+      return at - Math.min(before, escapes)
   }
   return text.length
 }

@@ -1,7 +1,7 @@
 import { build } from 'esbuild'
 import fc from 'fast-check'
 import { describe, expect, test } from '@jest/globals'
-import type { Value } from '../engines/engine.ts'
+import type { Row, Value } from '../engines/engine.ts'
 import { redactInTurns, redactionVersion, redactRows, redactText, versionOf } from './redact.ts'
 import { ipv4 } from './ipv4.ts'
 import { ipv6 } from './ipv6.ts'
@@ -145,8 +145,8 @@ describe('a key', () => {
   })
 
   test('is kept apart from thousands in a moment', async () => {
-    const value = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}@example.com`, at]))
-    expect(Object.keys(redactValue(value) as object).at(-1)).toBe('REDACTED_50000')
+    const value = Object.fromEntries(Array.from({ length: 49_999 }, (_, at) => [`k${at}@example.com`, at])) // of a row, with its column
+    expect(Object.keys(redactValue(value) as object).at(-1)).toBe('REDACTED_49999')
     await expectProcessorTime(5_000, () => redactValue(value))
   })
 
@@ -221,6 +221,7 @@ describe('rows', () => {
     const shown = redactRows([
       { most, more },
       { more, most: `${most}!` },
+      { more, most: 'd' },
     ])
     expect(shown.map(row => Object.entries(row).map(([name, text]) => [name, text === 'REDACTED']))).toEqual([
       [
@@ -231,6 +232,23 @@ describe('rows', () => {
         ['more', false],
         ['most', true],
       ],
+      [
+        ['more', false],
+        ['most', false],
+      ],
+    ])
+  })
+
+  test('that went whole for the size of their row are read anew in a small one', () => {
+    const [large, small] = ['b '.repeat(125_001), 'c']
+    const row = { small, record: { name: small } }
+    const shown = redactRows([
+      { large, ...row },
+      { large: small, ...row },
+    ])
+    expect(shown).toEqual([
+      { large: 'REDACTED', small: 'REDACTED', record: { REDACTED: 'REDACTED' } },
+      { large: small, ...row },
     ])
   })
 
@@ -334,6 +352,25 @@ describe('any text', () => {
     ])
   })
 
+  test('in a record of a row with more names than any goes with the record, and one beside it does not', () => {
+    const named = (count: number, start = 'k') =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`${start}${n}`, 1]))
+    const others = { b: '203.0.113.7', c: 1 }
+    const wide: Row = { a: named(300_000), ...others }
+    const deep: Row = { a: { b: [{ d: named(60_000) }] }, ...others }
+    for (const row of [wide, deep])
+      expect(redactRows([row, others])).toEqual([
+        { a: 'REDACTED', b: 'REDACTED', c: 1 },
+        { b: 'REDACTED', c: 1 },
+      ])
+    const lists = redactRows([{ a: Array.from({ length: 60_000 }, (_, n) => named(1, `k${n}`)) }])
+    expect((lists[0]!['a'] as Value[]).slice(49_990).filter(each => each !== 'REDACTED')).toHaveLength(9)
+    const columns = Object.fromEntries('abcdefgh'.split('').map(name => [name, named(10_000, name)]))
+    expect(Object.values(redactRows([columns])[0]!).filter(each => each === 'REDACTED')).toHaveLength(4)
+    const alike: Row = { a: Array.from({ length: 60_000 }, () => ({ b: 1, c: 2 })) }
+    expect(redactRows([alike])).toEqual([alike])
+  })
+
   test('is the same redacted once and twice', () => {
     fc.assert(
       fc.property(text, any => {
@@ -393,7 +430,7 @@ describe('the time of 300 KB is not that of a search that begins again at each p
     "'cookie:~x''\n 'cookie:~x''\\n token~in~('a', a)=( " +
     '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( x://a: //a: tcp://10.0.0.5:6379, \\\\u0022 %2525 token=Some( A/1.1~ token=a.b token=a(b~ password=a( password=(a)b x://a:b@c@ POINT( tokens=1,111 pass:~ passphrase=a~b~ token:\n~-~a1\n~-~ ' +
     '[]string{"pwd=a, {"a":\'token=REDACTED token=REDACTED["token","a", []string{"secret=a& token~in~(\'passphrase=a~ ' +
-    "x-forwarded-for:~set_config('a',' token:~Some(10.0.0.1'\\'' /eyJv1.2.3.4- ~token:\n~~type:~b\n~~token:\n token~=>~Array\n(\n password~in~(\n' aa:bb:cc:dd:ee:ff:%401 ::\uff20"
+    "x-forwarded-for:~set_config('a',' token:~Some(10.0.0.1'\\'' /eyJv1.2.3.4- ~token:\n~~type:~b\n~~token:\n token~=>~Array\n(\n password~in~(\n' aa:bb:cc:dd:ee:ff:%401 ::\uff20 :::\uff13:::::::::::&#64; ::1::::::::::::::::::::%40 \u200bg::::::::::::::::::::@ a::::::::::::::::::::::::::::::x%40 ::1:::%40::"
 
   test.each(repeated.split(' '))('%j over and over', async part => {
     const piece = part.replaceAll('~', ' ')

@@ -21,7 +21,7 @@ import {
 } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
-import { decodings, hasEscapes } from './escapes.ts'
+import { decodings, hasEscapes, mostPasses } from './escapes.ts'
 import { field } from './fields.ts'
 import { ipv4, ipv4InHostName } from './ipv4.ts'
 import { ipv6, ipv6InHostName } from './ipv6.ts'
@@ -49,7 +49,7 @@ export const classes: PersonalClass[] = [
 ]
 
 /** Raise it with each change of the rules that shows neither in the names nor in a pattern of a class. */
-const revision = 12
+const revision = 14
 
 /** The policy's name in the cache key, so that an answer redacted under another policy is never served. */
 export const redactionVersion: string = versionOf(classes, names)
@@ -69,7 +69,7 @@ export function redactText(text: string): string {
   if (redacted === text) return text
   return touched.test(redacted) || bracketed.test(redacted) ? redactAgain(redacted, steps) : redacted
 }
-const policy = { redact: redactText, kindOf }
+const policy = { redact: redactText, kindOf, names: Infinity }
 
 /** A name or a path that a caller sent. One longer than any goes whole: it may cost nothing else, and needs no key. */
 export function redactSent(name: string): string {
@@ -81,8 +81,7 @@ const longestName = 500
 function redactAgain(text: string, steps: Steps): string {
   let redacted = text
   for (let round = 1; round < mostRounds; round++) {
-    const json = redactJson(redacted, policy)
-    const again = json ?? takeOutAll(redacted, marksOf(redacted), steps)
+    const again = redactJson(redacted, policy) ?? takeOutAll(redacted, marksOf(redacted), steps)
     if (steps.left < 0) return replacement
     if (again === redacted) break
     redacted = again
@@ -95,7 +94,7 @@ const touched = /REDACTED(?:(?<=[^\s"'=]REDACTED)|["'][^\s,;:&|)\]}]|[^\s"',;&])
 const bracketed = /^\s*[{[][^]*[}\]]\s*$/
 const mostRounds = 8
 
-/** Each class is looked for in the text as it is and in the text with its escapes decoded, and what either shows goes. */
+/** Each class is looked for in the text as it is and with its escapes decoded, at each depth, and what any shows goes. */
 function takeOutAll(text: string, marks: number, steps: Steps): string {
   let redacted = text
   let view: ReturnType<typeof viewOf> | null | undefined = (marks & mark.escape) === 0 ? null : undefined
@@ -105,8 +104,9 @@ function takeOutAll(text: string, marks: number, steps: Steps): string {
     if (view !== null && spans.length > 0 && !hasEscapes(replaceSpans(redacted, spans))) view = null
     if (view !== null) {
       if (!view || (view.source !== redacted && isPossible(personal, view.marks))) view = viewOf(redacted)
-      if (isPossible(personal, view.marks))
-        spans.push(...spansInSource(view.passes, spansIn(personal, view.passes.at(-1)!.text, steps)))
+      if (view.passes.length === mostPasses) return replacement
+      for (const [at, { text }] of isPossible(personal, view.marks) ? view.passes.entries() : [])
+        spans.push(...spansInSource(view.passes.slice(0, at + 1), spansIn(personal, text, steps)))
     }
     if (spans.length > 0) redacted = replaceSpans(redacted, united(spans))
   }
@@ -125,7 +125,7 @@ const classesByMarks = new Map<number, PersonalClass[]>()
 
 function viewOf(source: string) {
   const passes = decodings(source)
-  return { source, passes, marks: passes.length === 0 ? 0 : marksOf(passes.at(-1)!.text) }
+  return { source, passes, marks: passes.reduce((marks, { text }) => marks | marksOf(text), 0) }
 }
 
 function isPossible(personal: PersonalClass, marks: number): boolean {
@@ -138,12 +138,12 @@ function isPossible(personal: PersonalClass, marks: number): boolean {
  * @returns new rows that share with the given ones the parts in which nothing was found; the given ones do not change
  */
 export function redactRows(rows: Row[], given?: ReadonlyMap<string, NameKind>): Row[] {
-  return rows.map(redactorOf(given))
+  return rows.map(rowWalk(redactText, given))
 }
 
 /** The same, while others are served: the longest piece of work is one row. */
 export async function redactInTurns(rows: Row[], given?: ReadonlyMap<string, NameKind>): Promise<Row[]> {
-  const redact = redactorOf(given)
+  const redact = rowWalk(redactText, given)
   const redacted: Row[] = []
   let began = performance.now()
   for (const row of rows) {
@@ -160,18 +160,6 @@ const turnMs = 20
 /** The names of an answer's columns: a caller's SQL gives them, and may write a value there. */
 export function redactNames(names: string[]): string[] {
   return freeNames(names.map(name => ({ name, redactedName: redactText(name) })))
-}
-
-/** Texts of a row beyond so many characters are replaced whole: the worst take some 2 us a character. */
-const mostOfRow = 250_000
-
-function redactorOf(given?: ReadonlyMap<string, NameKind>): (row: Row) => Row {
-  let left = mostOfRow
-  const walk = rowWalk(text => ((left -= text.length) < 0 ? replacement : redactText(text)), given)
-  return row => {
-    left = mostOfRow
-    return walk(row)
-  }
 }
 
 /**

@@ -14,6 +14,8 @@ export interface Policy {
   kindOf: (name: string) => NameKind
   /** By key, of names that a caller's SQL gives: the kinds of their values. */
   given?: ReadonlyMap<string, NameKind>
+  /** How many names may yet be read that were not at their places in the value before. */
+  names: number
 }
 type Fields = Record<string, Value>
 
@@ -49,10 +51,22 @@ export function rowWalk(
   redact: (text: string) => string,
   given: ReadonlyMap<string, NameKind> = new Map(),
 ): (row: Row) => Row {
-  const policy = { redact, kindOf, given }
-  const place = { ...placeOf('', policy), isRow: true }
-  return row => redactFields(place, row, policy)
+  let left = mostOfRow
+  const bounded = (text: string) => ((left -= text.length) < 0 ? replacement : redact(text))
+  const policy = { redact: bounded, kindOf, given, names: 0 }
+  const whole = () => ({ ...placeOf('', policy), isRow: true })
+  let place = whole()
+  return row => {
+    // What went for the size of a row is not remembered.
+    if (left < 0) place = whole()
+    left = mostOfRow
+    policy.names = mostNames
+    return redactFields(place, row, policy)
+  }
 }
+
+/** Texts of a row beyond so many characters are replaced whole, the worst of which take some 3 us each, and records beyond so many names, some 6 us. */
+const [mostOfRow, mostNames] = [250_000, 50_000]
 
 export function placeOf(name: string, policy: Policy, above?: Place): Place {
   // Of a column alone; a field of the same name is the table's. It lifts nothing that the name says; of a secret, less describes it.
@@ -86,7 +100,8 @@ function redactAt(place: Place, value: Value, policy: Policy, depth: number): Va
   if (value === null || typeof value === 'boolean') return value
   if (depth > deepest) return replacement
   if (Array.isArray(value)) return redactList(place, value, policy, depth)
-  return renamed(place, redactFields(place, value, policy, depth))
+  const redacted = redactFields(place, value, policy, depth)
+  return policy.names < 0 ? replacement : renamed(place, redacted)
 }
 
 export function redactString(place: Place, text: string, policy: Policy): string {
@@ -178,6 +193,7 @@ function redactFields(place: Place, fields: Fields, policy: Policy, depth = 0): 
   let copy = fields
   let at = 0
   for (const name in fields) {
+    if (policy.names < 0 && depth > 0) break
     const value = fields[name]!
     const below = placeBelow(place, at++, name, policy)
     if (value === null) continue
@@ -192,8 +208,8 @@ function redactFields(place: Place, fields: Fields, policy: Policy, depth = 0): 
 export function placeBelow(place: Place, at: number, name: string, policy: Policy): Place {
   const known = at < place.fields.length ? place.fields[at] : undefined
   if (known?.name === name) return known
-  const below = placeOf(name, policy, place)
-  place.fields[at] = below
+  policy.names--
+  const below = (place.fields[at] = placeOf(name, policy, place))
   if (below.redactedName !== name) place.renames = true
   return below
 }

@@ -79,6 +79,9 @@ const leftAlone: Record<string, string[]> = {
     'foo-1.2.3.4.5.jar',
     'ver. 1.2.3.4',
     'foo_1.2.3.4_amd64.deb 1.2.3.4-SNAPSHOT x-1.2.3.4.RELEASE Build: 1.2.3.4',
+    'foo_1.2.3.4-1_amd64.deb foo_1.2.3.4-1ubuntu2_all.deb foo_1.2.3.4.orig.tar.gz lib-10.0.0.1-sources.jar',
+    'foo-1.2.3.4-1.x86_64.rpm foo-1.2.3.4-r0.apk foo-1.2.3.4-py3-none-any.whl Setup-1.2.3.4-win-x64.exe',
+    'v1\\.2\\.3\\.4 C:\\x\\.ssh \\\\.\\pipe\\y',
     'version-1.2.3.4',
     'app-v1-2-3-4',
     'release-1-2-3-4.tar.gz',
@@ -218,6 +221,7 @@ const leftAlone: Record<string, string[]> = {
     'lat=+52.3702157 lon: +13.3702157',
     'sec-ch-ua-mobile: ?0',
     'tokens = tokenize(sql, limits); email === wanted.account',
+    'token=parse() where email=lower($1) and token = f(x)',
     "COPY secret TO '/tmp/x'",
   ],
   'counts and results': [
@@ -312,6 +316,15 @@ const takenOut: Record<string, [string, string][]> = {
     ['"url ~ "^10.0.0.5"', '"url ~ "^REDACTED"'],
     ['url=~10.0.0.5', 'url=~REDACTED'],
     ['203\u30020\uff61113\uff0e7', 'REDACTED'],
+    [
+      '^203\\.0\\.113\\.7$ 10\\\\.0\\\\.0\\\\.5 tom\\@example\\.com 2001\\:db8\\:\\:1',
+      '^REDACTED$ REDACTED REDACTED REDACTED',
+    ],
+    [
+      'proxy-10.0.0.1.example.com fw-10.0.0.5-app.exe.example.com from 10.0.0.1.',
+      'proxy-REDACTED.example.com fw-REDACTED-app.exe.example.com from REDACTED.',
+    ],
+    ['password\\=abc1', 'password\\=REDACTED'],
     ...[
       'login from Chrome (203.0.113.7)',
       'Chrome\t203.0.113.7\tAmsterdam',
@@ -631,6 +644,31 @@ const takenOut: Record<string, [string, string][]> = {
     ['Email:  Phone: 0612345678', 'Email:  Phone: REDACTED'],
     ['password=p@ss(word)1 x', 'password=REDACTED x'],
     ['DB_PASSWORD=Xk(9]fd,2vq', 'DB_PASSWORD=REDACTED'],
+    ...[
+      '{noop}hunter2',
+      '{SSHA}abc=',
+      '{bcrypt}$2a$10$ab/c.d',
+      '<b>hunter2',
+      '[]x1',
+      '(x)y1',
+      '(a)(b)c1',
+      '<i></i>x1',
+    ].flatMap((value): [string, string][] => [
+      [`userPassword: ${value}, x`, 'userPassword: REDACTED, x'],
+      [`token=${value} x`, 'token=REDACTED x'],
+      [`{"m":"C(password=${value}, x)"}`, '{"m":"C(password=REDACTED, x)"}'],
+    ]),
+    [
+      'password=<abc>; (password=(abc)). <td>password: [abc]</td>',
+      'password=<REDACTED>; (password=(REDACTED)). <td>password: [REDACTED]</td>',
+    ],
+    ['ip=[2001:db8::1]:443 email: <tom@example.com>, x', 'ip=[REDACTED]:443 email: <REDACTED>, x'],
+    ...['f(x)', 'base64(abc, def)', 'a.b(c, d(e))', 'f(x)y', 'ENC(ab+/==)', 'sha256(abc).hex'].map(
+      (value): [string, string] => [
+        `token=${value}, (token=${value}) x`,
+        'token=REDACTED, (token=REDACTED) x',
+      ],
+    ),
     ['password=abc;def123 tokens=abc123,def456 x', 'password=REDACTED tokens=REDACTED x'],
     ["password=it's5 password=a|b<c{d x", 'password=REDACTED password=REDACTED x'],
     [
@@ -813,6 +851,61 @@ const takenOut: Record<string, [string, string][]> = {
     ['tom%26%2364%3Bexample.com tom&#37;40example.com', 'REDACTED REDACTED'],
     ['%5Cu0022token%5Cu0022%3A%5Cu0022x1%5Cu0022', '%5Cu0022token%5Cu0022%3A%5Cu0022REDACTED%5Cu0022'],
     ['tom\\u0026#x40;example.com tom\\u002540example.com', 'REDACTED REDACTED'],
+    ['a tom%252525252540example.com', 'REDACTED'],
+  ],
+  'URLs in URLs, whose values have escapes of their own': [
+    ['/a?b=%2Fc%3Ftoken%3Da1%2526b2%26d%3D1', '/a?b=%2Fc%3Ftoken%3DREDACTED%26d%3D1'],
+    [
+      '/a?b=%2Fc%3Fd%3D%252Fe%253Fpassword%253Da1%252520b2%252523c3%2526f%253D1&g=1',
+      '/a?b=%2Fc%3Fd%3D%252Fe%253Fpassword%253DREDACTED%2526f%253D1&g=1',
+    ],
+    [
+      '/a?b=c%3D%257B%250A%2B%2522password%2522%253A%2B%2522a1b2%2522%250A%257D',
+      '/a?b=c%3D%257B%250A%2B%2522password%2522%253A%2B%2522REDACTED%2522%250A%257D',
+    ],
+    [
+      '/a?b=postgres%3A%2F%2Ftom%3Aa1%2522b2%40db.example.com',
+      '/a?b=postgres%3A%2F%2FREDACTED%40db.example.com',
+    ],
+    ['/a?b=100%254111111111111111', '/a?b=100%25REDACTED'],
+  ],
+  'what var_dump() prints, to its end and no further': [
+    ['["token"]=> array(1) { [0]=> string(2) "x1" } ["id"]=> 5', '["token"]=> REDACTED ["id"]=> 5'],
+    [
+      '["token"]=>\n  array(2) {\n    ["a"]=>\n    string(2) "x1"\n    ["b"]=>\n    string(2) "y2"\n  }\n  ["id"]=>\n  5',
+      '["token"]=>\n  REDACTED\n  ["id"]=>\n  5',
+    ],
+    [
+      '["password":protected]=>\n  object(App\\Secret)#3 (1) {\n    ["v"]=>\n    string(2) "x1"\n  }\n  ["id"]=>\n  5',
+      '["password":protected]=>\n  REDACTED\n  ["id"]=>\n  5',
+    ],
+    [
+      '["phone"]=>\n  int(31612345678)\n  ["tokens"]=> int(5)',
+      '["phone"]=>\n  REDACTED\n  ["tokens"]=> int(5)',
+    ],
+    [
+      '["password"]=>\n  string(2) "x1"\n  ["id"]=>\n  5',
+      '["password"]=>\n  string(2) "REDACTED"\n  ["id"]=>\n  5',
+    ],
+    ["'password' =>\n  'x1',\n  'id' =>\n  5,", "'password' =>\n  'REDACTED',\n  'id' =>\n  5,"],
+  ],
+  'JSON in CSV in a string or in CSV': [
+    [
+      '1,"2,""{""""token"""":""""a1, b2"""",""""n"""":1}""",3',
+      '1,"2,""{""""token"""":""""REDACTED"""",""""n"""":1}""",3',
+    ],
+    [
+      String.raw`x {"m":"1,\"{\"\"password\"\":\"\"a1, b2\"\",\"\"n\"\":1}\",2"} y`,
+      String.raw`x {"m":"1,\"{\"\"password\"\":\"\"REDACTED\"\",\"\"n\"\":1}\",2"} y`,
+    ],
+    [
+      String.raw`msg="1,\"{\"\"token\"\":\"\"a1\\\"\"b2\"\",\"\"n\"\":1}\""`,
+      String.raw`msg="1,\"{\"\"token\"\":\"\"REDACTED\"\",\"\"n\"\":1}\""`,
+    ],
+    [
+      String.raw`x "{\"m\":\"{\\\"\\\"pin\\\"\\\":1,\\\"\\\"ssn\\\"\\\":78051120}\"}" y`,
+      String.raw`x "{\"m\":\"{\\\"\\\"pin\\\"\\\":1,\\\"\\\"ssn\\\"\\\":\\\"\\\"REDACTED\\\"\\\"}\"}" y`,
+    ],
   ],
   'colours within': [
     ['\u001b[31mtom\u001b[0m@example.com', '\u001b[31mREDACTED'],
@@ -958,7 +1051,10 @@ const takenOut: Record<string, [string, string][]> = {
   ],
   'qualifiers between name and sign': [
     ['["password":protected]=> string(7) "hunter2"', '["password":protected]=> string(7) "REDACTED"'],
-    ['["apiKey":"App\\User":private]=>\n  string(6) "x1"', '["apiKey":"App\\User":private]=>\n  REDACTED'],
+    [
+      '["apiKey":"App\\User":private]=>\n  string(6) "x1"',
+      '["apiKey":"App\\User":private]=>\n  string(6) "REDACTED"',
+    ],
     ['[password:protected] => hunter2', '[password:protected] => REDACTED'],
     ['x {"password:encrypted":"x1"}', 'x {"password:encrypted":"REDACTED"}'],
   ],

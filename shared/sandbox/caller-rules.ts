@@ -3,19 +3,11 @@
  * stops. Every node is visited, LIMIT, OVER, HAVING MAX and lambdas included, and a kind without a rule is refused:
  * a subquery hides in the one expression that a walk leaves out.
  */
-import { functions, instead } from '../sql/instead.ts'
+import { functions, hintFor } from '../sql/hints.ts'
 import { nearestName } from '../sql/nearest.ts'
-import { inReadingOrder, nameKey } from '../sql/relations.ts'
-import type {
-  AnyNode,
-  Call,
-  CommonTable,
-  Identifier,
-  ParameterReference,
-  Query,
-  TableReference,
-  With,
-} from '../sql/tree.ts'
+import { firstTwice, inReadingOrder, nameKey } from '../sql/relations.ts'
+import type * as ast from '../sql/tree.ts'
+import { functionName } from '../sql/resolve/calls.ts'
 import { descendants } from '../sql/walk.ts'
 import { netFunctions, plainFunctions, whyClosed } from '../sql/functions.ts'
 import type { Columns, Resolution } from '../sql/resolve/resolution.ts'
@@ -23,7 +15,7 @@ import type { Columns, Resolution } from '../sql/resolve/resolution.ts'
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {
   /** Its tables by their keys, in the endpoint's spelling, with their columns where those are known. */
-  tables: ReadonlyMap<string, { name: string; columns: Columns }>
+  tables: Map<string, { name: string; columns: Columns }>
   /** Names of its parameters. */
   parameters: ReadonlySet<string>
 }
@@ -48,7 +40,7 @@ export class Violation extends Error {
  * @returns the keys of the endpoint's tables that the query reads
  * @throws Violation for the first node that breaks a rule
  */
-export function check(query: Query, offer: Offer, { tables }: Pick<Resolution, 'tables'>): Set<string> {
+export function check(query: ast.Query, offer: Offer, { tables }: Pick<Resolution, 'tables'>): Set<string> {
   const walk = new Walk(query, offer, tables)
   walk.refuseSingleTable()
   walk.refuseCircles()
@@ -57,7 +49,7 @@ export function check(query: Query, offer: Offer, { tables }: Pick<Resolution, '
 }
 
 /** A name as a caller wrote it, short enough for a message. */
-function shown(...names: Identifier[]): string {
+function shown(...names: ast.Identifier[]): string {
   const text = names.map(({ name }) => name).join('.')
   return `"${text.length > 60 ? `${text.slice(0, 60).toWellFormed()}...` : text}"`
 }
@@ -76,15 +68,15 @@ const harmless: ReadonlySet<string> = new Set(
 
 class Walk {
   readonly used = new Set<string>()
-  readonly nodes: readonly AnyNode[]
+  readonly nodes: readonly ast.AnyNode[]
   /** The WITH of the whole query, the only one that may be recursive. */
-  private readonly outermost: With | null
+  private readonly outermost: ast.With | null
   /** Keys of all common tables of the caller, in scope or not. */
   private readonly own: ReadonlySet<string>
   private readonly offer: Offer
   private readonly tables: Resolution['tables']
 
-  constructor(query: Query, offer: Offer, tables: Resolution['tables']) {
+  constructor(query: ast.Query, offer: Offer, tables: Resolution['tables']) {
     this.nodes = [...descendants(query)]
     this.outermost = query.with
     this.own = new Set(
@@ -110,7 +102,7 @@ class Walk {
     })
   }
 
-  judge(node: AnyNode): void {
+  judge(node: ast.AnyNode): void {
     const { kind, at } = node
     if (kind === 'TableReference') this.table(node)
     else if (kind === 'CommonTable') this.commonTable(node)
@@ -120,7 +112,7 @@ class Walk {
     else if (!harmless.has(kind)) throw new Violation('this is not allowed', at)
   }
 
-  private with(node: With): void {
+  private with(node: ast.With): void {
     // Rule 6: as in BigQuery, whose message this is in other words.
     if (node.recursive && node !== this.outermost)
       throw new Violation(
@@ -128,13 +120,12 @@ class Walk {
         node.at,
         'invalid_query',
       )
-    const seen = new Set<string>()
-    const twice = node.ctes.find(({ name }) => seen.size === seen.add(nameKey(name.name)).size)
+    const twice = firstTwice(node.ctes, ({ name }) => name.name)
     if (twice) throw new Violation(`the WITH names ${shown(twice.name)} twice`, twice.at, 'invalid_query')
   }
 
   /** Rule 8: case and all, as values are bound. */
-  private parameter({ name, at }: ParameterReference): void {
+  private parameter({ name, at }: ast.ParameterReference): void {
     if (this.offer.parameters.has(name)) return
     const known = [...this.offer.parameters]
     const near = nearestName(name, known)
@@ -149,7 +140,7 @@ class Walk {
    * `FROM edge_logs AS d, (SELECT s FROM d.secret)` the second `d` is a dataset. A common table is visible nowhere else than the
    * resolver says: in `WITH a AS (SELECT s FROM secret), secret AS (...)` the first `secret` is a real table.
    */
-  private table(node: TableReference): void {
+  private table(node: ast.TableReference): void {
     const { path, offset, at } = node
     const [name, ...fields] = path
     const key = name && fields.length === 0 && plainName.test(name.name) ? nameKey(name.name) : null
@@ -173,7 +164,7 @@ class Walk {
   }
 
   /** Rule 5: a caller's table under the name of an endpoint's would hide which of the two a query reads. */
-  private commonTable({ name, at }: CommonTable): void {
+  private commonTable({ name, at }: ast.CommonTable): void {
     if (!plainName.test(name.name)) {
       throw new Violation(`${shown(name)} cannot name a table: use letters, digits and _`, at)
     }
@@ -190,7 +181,7 @@ export const ofClickHouse =
   'UNNEST(m.request) AS r and write r.path'
 
 /** Whether a query of ClickHouse names its table of all logs so. */
-function isSingleTable(path: Identifier[]): boolean {
+function isSingleTable(path: ast.Identifier[]): boolean {
   return /^(logs(\.all(\.otel)?)?|otel_logs)$/i.test(path.map(({ name }) => name).join('.'))
 }
 
@@ -198,7 +189,7 @@ function isSingleTable(path: Identifier[]): boolean {
 const catalogues = /^(information_schema|pg_catalog|sys|system)$|^(pg_|sqlite_)/i
 
 /** What to write for a name that is no table, to follow the words that say so; empty where nothing is known of it. */
-function tableHint(path: Identifier[], tables: string[], columns: string[]): string {
+function tableHint(path: ast.Identifier[], tables: string[], columns: string[]): string {
   const [first, last] = [path[0]!.name, path.at(-1)!.name]
   if (isSingleTable(path)) return `: ${ofClickHouse}`
   if (path.some(({ name }) => catalogues.test(name)))
@@ -211,27 +202,26 @@ function tableHint(path: Identifier[], tables: string[], columns: string[]): str
 }
 
 /** The table that a name may mean, to follow the words that say that it is none; empty where none is near. */
-function tableMeant({ name }: Identifier, tables: string[]): string {
+function tableMeant({ name }: ast.Identifier, tables: string[]): string {
   const near =
     nearestName(name, tables) ?? tables.find(table => nameKey(table).startsWith(`${nameKey(name)}_`))
   return near === undefined ? '' : `; did you mean ${near}?`
 }
 
 /** What to write for a function of another dialect, or for a misspelt one. */
-function hint(names: string[]): string {
-  const name = (names[0] === 'SAFE' && names[1]) || names[0]!
-  const other = names.length > 1 && names[0] !== 'SAFE' ? null : instead(functions, name)
+function hint(name: string): string {
+  const other = hintFor(functions, name)
   if (other !== null) return `: write ${other}`
-  const near = names.length === 1 ? nearestName(name, plainFunctions) : null
+  const near = name.includes('.') ? null : nearestName(name, plainFunctions)
   return near && near !== name ? `; did you mean ${near}?` : ''
 }
 
 /** Rule 7: a name with any other dot, or in backticks, may be a routine that reads tables. */
-function refuseUnlessKnown({ name, arguments: values, at }: Call): void {
-  const names = name.map(part => part.name.toUpperCase())
+function refuseUnlessKnown(call: ast.Call): void {
+  const { name, arguments: values, at } = call
+  const { name: called, isSafe } = functionName(call)
   // Its text is the caller's own.
-  if (name.length === 1 && names[0] === 'ERROR' && values.every(({ kind }) => kind === 'Literal')) return
-  const called = names.slice(names[0] === 'SAFE' ? 1 : 0).join('.')
+  if (called === 'ERROR' && !isSafe && values.every(({ kind }) => kind === 'Literal')) return
   const known = plainFunctions.has(called) || netFunctions.has(called)
   const quoted = name.some(part => part.quoted)
   if (!known || quoted) {
@@ -242,6 +232,6 @@ function refuseUnlessKnown({ name, arguments: values, at }: Call): void {
         : known
           ? `the function ${shown(...name)} is written without backticks`
           : `there is no function ${shown(...name)} here`
-    throw new Violation(fault + (known ? '' : hint(names)), at)
+    throw new Violation(fault + (known ? '' : hint(called)), at)
   }
 }

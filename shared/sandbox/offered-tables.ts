@@ -5,7 +5,7 @@ import { EngineError } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import { parse } from '../sql/parser.ts'
 import { print } from '../sql/printer.ts'
-import { nameKey } from '../sql/relations.ts'
+import { nameKey, plainNamesIn } from '../sql/relations.ts'
 import { tablesOf } from '../sql/tables.ts'
 import type { AnyNode, CommonTable, Identifier, Query, TableReference } from '../sql/tree.ts'
 import type { Column } from '../sql/types.ts'
@@ -18,7 +18,7 @@ interface EndpointTable {
   name: string
   cte: CommonTable
   columns: Columns
-  /** Keys of the tables before it that it may read: too many at worst, never too few. */
+  /** Keys of the tables before it that it reads. */
   reads: ReadonlySet<string>
 }
 
@@ -50,7 +50,7 @@ export function tableQueries(endpoint: Pick<Endpoint, 'sql'>): { name: string; s
 }
 
 function tableQuery(tables: EndpointTables, name: string): string {
-  return print(compose(tables, new Set([nameKey(name)]), parse(`SELECT * FROM \`${name}\``)))
+  return print(withTables(tables, new Set([nameKey(name)]), parse(`SELECT * FROM \`${name}\``)))
 }
 
 /**
@@ -85,7 +85,7 @@ export async function columnsByEngine(
  * BigQuery takes RECURSIVE in the outermost WITH alone, so a recursive one of the caller's continues the endpoint's.
  * @param used keys of the tables that `caller` reads
  */
-export function compose(tables: EndpointTables, used: ReadonlySet<string>, caller: Query): Query {
+export function withTables(tables: EndpointTables, used: ReadonlySet<string>, caller: Query): Query {
   const needed = withThoseTheyRead(tables, used)
   const ctes = [...tables.byKey].filter(([key]) => needed.has(key)).map(([, { cte }]) => cte)
   if (ctes.length === 0) return caller
@@ -169,10 +169,7 @@ function readTables(query: Query): EndpointTables {
   const resolution = resolved(query, new Map())
   const columns = columnsOfTables(query, resolution)
   for (const cte of query.with?.ctes ?? []) {
-    const names = [...descendants(cte)].flatMap(node =>
-      node.kind === 'TableReference' ? node.path.slice(0, 1) : [],
-    )
-    const reads = new Set(names.map(({ name }) => nameKey(name)).filter(key => byKey.has(key)))
+    const reads = new Set(plainNamesIn(cte.query).filter(key => byKey.has(key)))
     const key = nameKey(cte.name.name)
     byKey.set(key, { name: cte.name.name, cte, columns: columns.get(key)!, reads })
   }

@@ -8,6 +8,7 @@ import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { Lineage } from '../sql/lineage.ts'
 import type { Resolution } from '../sql/resolve/resolution.ts'
+import { tablesOfFrom } from '../sql/tables.ts'
 import type { Exists, Expression, From, Select, TableReference } from '../sql/tree.ts'
 import { conjuncts, descendants, parameterNames } from '../sql/walk.ts'
 import { tablesOfEndpoint } from './offered-tables.ts'
@@ -50,26 +51,7 @@ class PinFilter {
    */
   covers({ from, where }: Select): boolean {
     const filtered = new Set(this.filteredBy(where))
-    return (from ? this.realTables(from) : []).every(table => filtered.has(table))
-  }
-
-  private realTables(from: From): TableReference[] {
-    switch (from.kind) {
-      case 'TableReference': {
-        const kind = this.resolution.tables.get(from)
-        return kind === 'common' || kind === 'array' ? [] : [from]
-      }
-      case 'Pivot':
-      case 'Unpivot':
-        return this.realTables(from.of)
-      case 'JoinInParentheses':
-        return this.realTables(from.join)
-      case 'Join':
-        return [from.left, from.right].flatMap(side => this.realTables(side))
-      case 'DerivedTable':
-      case 'UnnestReference':
-        return []
-    }
+    return !from || tablesOfFrom(from, this.resolution).every(table => filtered.has(table))
   }
 
   /** The tables whose rows are filtered by one of the conditions that AND joins. */

@@ -1,7 +1,7 @@
 /** The functions and operators of redacted callers' SQL, by what `redacted-sql.ts` lets them do, and forms of expressions. */
-import { functions } from '../sql/functions.ts'
-import type { AnyNode, Call, Expression } from '../sql/tree.ts'
-import { calledName } from '../sql/walk.ts'
+import type { AnyNode, Expression } from '../sql/tree.ts'
+import { functionName } from '../sql/resolve/calls.ts'
+import { masks } from './masks.ts'
 
 /** The functions that may take what is stored, by what they do with it. What any other makes is only compared with constants. */
 const uses = {
@@ -100,6 +100,15 @@ export function keysIn(key: AnyNode): AnyNode[] {
   return key.kind === 'Tuple' ? key.items.flatMap(keysIn) : [key]
 }
 
+/** Of a key: a text without the masks around it, by which it may be grouped, as that tells less than grouping by the text. */
+export function unmasked(node: AnyNode): AnyNode {
+  if (node.kind !== 'Call' || functionName(node).name !== 'REGEXP_REPLACE') return node
+  const [text, ...written] = node.arguments
+  const [pattern, by] = written.map(each => (each.kind === 'Literal' ? each.value : null))
+  const isMask = masks.some(mask => mask.pattern === pattern && mask.by === by)
+  return isMask && text ? unmasked(text) : node
+}
+
 /** `$.a."b"['c']`; `null` with anything else in it: a name without a letter is an index to some engines, also in quotes. */
 export function namesIn(path: string): string[] | null {
   if (!/^\$(?:\.[A-Za-z_][\w-]*|(?:\."|\[')[\d -]*[A-Za-z_][\w -]*(?:"|'\]))+$/.test(path)) return null
@@ -117,31 +126,21 @@ export function isSum(node: Expression): boolean {
   if (node.kind === 'Parenthesized') return isSum(node.expression)
   if (node.kind === 'Binary')
     return [node.left, node.right].some(isNumber) && (isSum(node.left) || isSum(node.right))
-  return node.kind === 'Call' && nameOf(node) === 'SUM' && !node.over
+  return node.kind === 'Call' && functionName(node).name === 'SUM' && !node.over
 }
 
 export function isCount(node: Expression): boolean {
-  return node.kind === 'Call' && !node.over && /^(?:APPROX_COUNT_DISTINCT|COUNT|COUNTIF)$/.test(nameOf(node))
+  return (
+    node.kind === 'Call' &&
+    !node.over &&
+    /^(?:APPROX_COUNT_DISTINCT|COUNT|COUNTIF)$/.test(functionName(node).name)
+  )
 }
 
 /** `GENERATE_ARRAY(0, 23)`: as good as written. */
 export function isShort(array: Expression): boolean {
-  if (array.kind !== 'Call' || nameOf(array) !== 'GENERATE_ARRAY' || array.arguments.length > 2) return false
+  if (array.kind !== 'Call' || functionName(array).name !== 'GENERATE_ARRAY' || array.arguments.length > 2)
+    return false
   const [first, last] = array.arguments.map(item => (item.kind === 'Literal' ? Number(item.text) : NaN))
   return last! - first! <= 100
-}
-
-/** Whether an argument is a part of a date or a form of Unicode, which are written like a column. */
-export function isPart(name: string, argument: Expression, at: number): boolean {
-  const isWord =
-    argument.kind === 'Path'
-      ? argument.parts.length === 1
-      : argument.kind === 'Call' && nameOf(argument) === 'WEEK'
-  const kinds = functions.get(name)?.signatures.map(({ parameters }) => parameters[at]?.kind) ?? []
-  return isWord && kinds.some(kind => kind === 'PART' || kind === 'MODE')
-}
-
-/** In capitals, and without SAFE. */
-export function nameOf(call: Call): string {
-  return calledName(call).replace(/^SAFE\./, '')
 }

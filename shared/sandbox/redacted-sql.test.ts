@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { storedTextIn } from './redacted-sql.ts'
 import { sandbox } from './sandbox.ts'
+import { masks } from './masks.ts'
 import { expectProcessorTime } from '../testing/processor-time.ts'
 import { logs } from './testing/endpoints.ts'
 
@@ -251,6 +252,26 @@ test.each(harmless)('%s', sql => {
 
 test.each(refused)('%s is refused with what to write: %s', (sql, remedy) => {
   expect(judged(sql).problem?.message).toContain(remedy)
+})
+
+test('a text is grouped by as it is when masked, and neither shown so nor grouped by anything else', () => {
+  const literal = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`
+  const replaced = (of: string, pattern: string, by: string) =>
+    `REGEXP_REPLACE(${of}, ${literal(pattern)}, ${literal(by)})`
+  const masked = masks.reduce((of, { pattern, by }) => replaced(of, pattern, by), 'note')
+  const grouped = (key: string) =>
+    judged(`SELECT MIN(note) AS example, COUNT(*) AS n FROM seen GROUP BY ${key}`).problem
+  expect(grouped(masked)).toBeNull()
+  expect(judged(`SELECT ${masked} AS shape FROM seen`).problem?.message).toContain('makes another text')
+  expect(judged(`SELECT ${masked} AS shape, COUNT(*) FROM seen GROUP BY 1`).problem).not.toBeNull()
+  expect(judged(`SELECT id FROM seen ORDER BY ${masked}`).problem).not.toBeNull()
+  const [{ pattern, by }] = masks as [(typeof masks)[number]]
+  const others = [
+    replaced('note', pattern, ''),
+    replaced('note', '[a-m]', by),
+    replaced('UPPER(note)', pattern, by),
+  ]
+  for (const other of others) expect(grouped(other)?.message).toContain('makes another text')
 })
 
 test('a number that is computed is known by the name that it gets', () => {

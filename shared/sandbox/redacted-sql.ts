@@ -15,13 +15,11 @@ import {
   generates,
   isCount,
   isNumber,
-  isPart,
   isShort,
   isSum,
   joins,
   keysIn,
   makesTimes,
-  nameOf,
   namesIn,
   numbers,
   ofOtherRows,
@@ -30,6 +28,7 @@ import {
   says,
   takesScalar,
   times,
+  unmasked,
   useOf,
 } from './redacted-functions.ts'
 import {
@@ -53,6 +52,8 @@ import {
   type Value,
   varied,
 } from './redacted-values.ts'
+import { functionName } from '../sql/resolve/calls.ts'
+import { isWordAt } from '../sql/resolve/date-parts.ts'
 import type { Column, RangeVariable, Resolution } from '../sql/resolve/resolution.ts'
 import { elementOf, type Type } from '../sql/resolve/types.ts'
 
@@ -148,7 +149,7 @@ class Judge {
     const row = this.selected(node)
     if (node.groupBy?.grouping === 'ALL' || node.distinct)
       for (const { value } of row.columns) this.use(value)
-    this.keys(node.groupBy?.items ?? [], row)
+    this.keys(node.groupBy?.items ?? [], row, unmasked)
     for (const part of [node.having, node.qualify]) if (part) this.use(this.value(part))
     for (const { window } of node.windows) this.parts(window)
     if (node.as) this.refuse(`SELECT AS ${node.as} makes a record: select the fields`, node)
@@ -207,13 +208,13 @@ class Judge {
     return pair.length < 2 ? [...pair, nullValue] : pair
   }
 
-  /** Keys may be the numbers of columns. */
-  private keys(keys: readonly ast.AnyNode[], row: Row): void {
+  /** Keys may be the numbers of columns. @param textOf what stands for a key */
+  private keys(keys: readonly ast.AnyNode[], row: Row, textOf = (key: ast.AnyNode) => key): void {
     for (const key of keys.flatMap(keysIn)) {
       const column = key.kind === 'Literal' ? this.resolution.numbers.get(key) : undefined
       if (column) this.use(this.valueOf(column))
       else if (key.kind === 'Literal') for (const { value } of row.columns) this.use(value)
-      else this.use(this.value(key))
+      else this.use(this.value(textOf(key)))
     }
   }
 
@@ -381,85 +382,57 @@ class Judge {
   }
 
   private untyped(node: ast.AnyNode): Value {
-    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- what is read with its query; any new kind is a function
-    switch (node.kind) {
-      case 'Literal':
-        return { ...constant, scalar: node.literal !== 'NULL', literal: literalOf(node) }
-      case 'TypedLiteral':
-      case 'ParameterReference':
-        return { ...constant, scalar: true }
-      case 'Path':
-        return this.path(node)
-      case 'FieldAccess':
-        return part(this.value(node.of), node.field.name)
-      case 'Subscript':
-        return this.subscript(node)
-      case 'Parenthesized':
-      case 'OrderItem':
-      case 'HavingExtreme':
-      case 'NamedArgument':
-        return this.values(node)[0]!
-      case 'ScalarSubquery':
-      case 'InQuery':
-        return this.valueOfQuery(node.query)
-      case 'InUnnest':
-        return isShort(node.array) ? chosen : this.element(this.value(node.array), node.array)
-      case 'InList':
-        return either(this.values(node))
-      case 'ArraySubquery':
-        return this.listOf(partsOf(this.query(node.query)), node)
-      case 'ArrayLiteral':
-        if (node.items.length === 0) return { ...nullValue, literal: node.type ? undefined : 'NULL' }
-        return this.listOf(this.values(node), node)
-      case 'StructLiteral':
-        return this.record(
-          node.items.map(item => this.column(item)),
-          node.type !== null,
-          node,
-        )
-      case 'Tuple':
-        return this.record(
-          this.values(node).map(value => ({ name: null, value })),
-          false,
-          node,
-        )
-      case 'Case':
-        return this.cases(node)
-      case 'Cast':
-        return this.cast(node)
-      case 'Call':
-        return this.call(node)
-      case 'Binary':
-        return this.binary(node)
-      case 'Unary':
-        if (node.operator === 'NOT') return this.truth(this.parts(node))
-        return { ...this.changed(node.operator, this.values(node), node), scalar: true }
-      case 'IntervalLiteral':
-        return this.changed('INTERVAL', this.values(node), node)
-      case 'Extract':
-        return this.timeOf('EXTRACT', this.values(node), node)
-      case 'Like':
-      case 'LikeAny':
-        return this.matched(this.values(node), 'LIKE', node)
-      case 'Between':
-      case 'In':
-      case 'Is':
-      case 'IsDistinctFrom':
-        return this.compare(this.values(node), node)
-      case 'Exists':
-        this.query(node.query)
-        return chosen
-      case 'WithExpression':
-        for (const { expression } of node.variables) this.value(expression)
-        return this.value(node.body)
-      case 'Frame':
-      case 'FrameBound':
-      case 'Window':
-        this.parts(node)
-        return made
-      default:
-        return this.changed(node.kind, this.values(node), node)
-    }
+    const rule = this.rules[node.kind] as ((node: ast.AnyNode) => Value) | undefined
+    return rule ? rule(node) : this.changed(node.kind, this.values(node), node)
+  }
+
+  /** By kind. What is not here is read with its query, or may only be compared with constants. */
+  private readonly rules: { [Node in ast.AnyNode as Node['kind']]?: (node: Node) => Value } = {
+    Literal: node => ({ ...constant, scalar: node.literal !== 'NULL', literal: literalOf(node) }),
+    TypedLiteral: () => ({ ...constant, scalar: true }),
+    ParameterReference: () => ({ ...constant, scalar: true }),
+    Path: node => this.path(node),
+    FieldAccess: node => part(this.value(node.of), node.field.name),
+    Subscript: node => this.subscript(node),
+    Parenthesized: node => this.value(node.expression),
+    OrderItem: node => this.value(node.expression),
+    HavingExtreme: node => this.value(node.expression),
+    NamedArgument: node => this.value(node.value),
+    ScalarSubquery: node => this.valueOfQuery(node.query),
+    InQuery: node => this.valueOfQuery(node.query),
+    InUnnest: ({ array }) => (isShort(array) ? chosen : this.element(this.value(array), array)),
+    InList: node => either(this.values(node)),
+    ArraySubquery: node => this.listOf(partsOf(this.query(node.query)), node),
+    ArrayLiteral: node =>
+      node.items.length === 0
+        ? { ...nullValue, literal: node.type ? undefined : 'NULL' }
+        : this.listOf(this.values(node), node),
+    StructLiteral: node => this.record(node),
+    Tuple: node => this.record(node),
+    Case: node => this.cases(node),
+    Cast: node => this.cast(node),
+    Call: node => this.call(node),
+    Binary: node => this.binary(node),
+    Unary: node =>
+      node.operator === 'NOT'
+        ? this.truth(this.parts(node))
+        : { ...this.changed(node.operator, this.values(node), node), scalar: true },
+    IntervalLiteral: node => this.changed('INTERVAL', this.values(node), node),
+    Extract: node => this.timeOf('EXTRACT', this.values(node), node),
+    Like: node => this.matched(this.values(node), 'LIKE', node),
+    LikeAny: node => this.matched(this.values(node), 'LIKE', node),
+    Between: node => this.compare(this.values(node), node),
+    In: node => this.compare(this.values(node), node),
+    Is: node => this.compare(this.values(node), node),
+    IsDistinctFrom: node => this.compare(this.values(node), node),
+    Exists: node => (this.query(node.query), chosen),
+    WithExpression: node => {
+      for (const { expression } of node.variables) this.value(expression)
+      return this.value(node.body)
+    },
+    Frame: node => (this.parts(node), made),
+    FrameBound: node => (this.parts(node), made),
+    Window: node => (this.parts(node), made),
   }
 
   private truth(operands: readonly Value[]): Value {
@@ -475,9 +448,12 @@ class Judge {
   }
 
   /** Only its fields may be read, by their names. */
-  private record(columns: Named[], isTyped: boolean, node: ast.Expression): Value {
+  private record(node: ast.StructLiteral | ast.Tuple): Value {
+    const columns = node.items.map(item =>
+      item.kind === 'SelectColumn' ? this.column(item) : { name: null, value: this.value(item) },
+    )
     const values = columns.map(({ value }) => value)
-    const isRow = !isTyped && values.some(isStored)
+    const isRow = !('type' in node && node.type) && values.some(isStored)
     return isRow ? this.valueOfRow({ columns, rest: null }, node) : this.changed('STRUCT', values, node)
   }
 
@@ -539,11 +515,11 @@ class Judge {
   // ---- functions
 
   private call(node: ast.Call): Value {
-    const name = nameOf(node)
+    const { name } = functionName(node)
     for (const part of [...node.orderBy, ...(node.having ? [node.having] : [])]) this.use(this.value(part))
     if (node.over && 'kind' in node.over) this.parts(node.over)
     const given = node.arguments.map((argument, at) =>
-      isPart(name, argument, at) ? constant : this.value(argument),
+      isWordAt(name, at, argument) ? constant : this.value(argument),
     )
     if (!given.some(isStored)) return this.callOfOwn(name, given, node)
     switch (useOf.get(name)) {
@@ -768,10 +744,8 @@ const many = 4
 
 /** How many are put together in these, at least one. */
 function asksOf(given: readonly Value[]): number {
-  return Math.max(
-    1,
-    given.reduce((sum, { asks = 0 }) => sum + asks, 0),
-  )
+  const sum = given.reduce((sum, { asks = 0 }) => sum + asks, 0)
+  return Math.max(1, sum)
 }
 
 function isAsItIs({ holds, doubtful }: Value): boolean {

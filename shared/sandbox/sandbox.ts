@@ -9,13 +9,13 @@ import { callerLimits, statementLimits } from '../sql/limits.ts'
 import { parse } from '../sql/parser.ts'
 import { nodeAt } from '../sql/places.ts'
 import { print } from '../sql/printer.ts'
-import { tablesOf } from '../sql/tables.ts'
+import { outerReferences } from '../sql/relations.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
 import { descendants, parameterNames } from '../sql/walk.ts'
 import { expandStars, resolved, starOfTable, unnestPaths } from './written-out.ts'
 import type { Columns, Resolution } from '../sql/resolve/resolution.ts'
-import { check, ofClickHouse, Violation } from './caller-rules.ts'
-import { apart, compose, type EndpointTables, tablesOfEndpoint } from './offered-tables.ts'
+import { check, type Offer, ofClickHouse, Violation } from './caller-rules.ts'
+import { apart, type EndpointTables, tablesOfEndpoint, withTables } from './offered-tables.ts'
 
 export interface Sandboxed {
   /** The statement to run. */
@@ -45,15 +45,12 @@ export function sandbox(
 ): Sandboxed {
   const offered = tablesOfEndpoint(endpoint)
   const query = parseCaller(callerSql)
-  const columns = new Map(
-    [...offered.byKey].map(([key, table]): [string, Columns] => [key, known.get(key) ?? table.columns]),
-  )
-  const { used, resolution } = checkCaller(query, callerSql, offered, {
-    columns,
-    parameters: endpoint.parameters,
-  })
+  const offer: Offer = { tables: new Map(), parameters: new Set(Object.keys(endpoint.parameters)) }
+  for (const [key, { name, columns }] of offered.byKey)
+    offer.tables.set(key, { name, columns: known.get(key) ?? columns })
+  const { used, resolution } = checkCaller(query, callerSql, offer)
   const tables = apart(offered, query)
-  const composed = compose(tables, used, query)
+  const composed = withTables(tables, used, query)
   return {
     sql: statementOf(composed, query, tables),
     normal: print(query),
@@ -113,31 +110,24 @@ function parseCaller(sql: string, limits = callerLimits): Query {
 }
 
 /** Checks the query, and writes out what it leaves out (`written-out.ts`). Returns the keys of the tables that it reads. */
-function checkCaller(
-  query: Query,
-  sql: string,
-  tables: EndpointTables,
-  { columns, parameters }: Pick<Endpoint, 'parameters'> & { columns: ReadonlyMap<string, Columns> },
-): { used: Set<string>; resolution: Resolution } {
+function checkCaller(query: Query, sql: string, offer: Offer): { used: Set<string>; resolution: Resolution } {
   try {
-    const resolution = resolved(query, columns)
+    const resolution = resolved(query, offer.tables)
     unnestPaths(resolution)
-    const used = check(
-      query,
-      { tables: tables.byKey, parameters: new Set(Object.keys(parameters)) },
-      resolution,
-    )
+    const used = check(query, offer, resolution)
     expandStars(query, resolution)
     const left = starOfTable(query)
     if (left) throw new Violation('* cannot stand for columns here: name the columns', left.at)
     return { used, resolution }
   } catch (error) {
     if (!(error instanceof Violation)) throw error
-    const offer = error.unknownTable ? { tables: [...tables.byKey.values()].map(({ name }) => name) } : {}
+    const tables = [...offer.tables.values()].map(({ name }) => name)
     // The message names no table but the one that is missing: `infra/docs/moving-in.md`, "Callers".
     const detail = error.message + (error.unknownTable?.near ?? '')
     throw new ApiError(error.code, sentence(error.message), {
-      problems: [{ parameter: 'sql', ...placeOf(sql, error.at), ...offer, detail }],
+      problems: [
+        { parameter: 'sql', ...placeOf(sql, error.at), ...(error.unknownTable ? { tables } : {}), detail },
+      ],
       cause: error,
     })
   }
@@ -148,7 +138,7 @@ function sentence(text: string): string {
 }
 
 /**
- * The statement's text, parsed again and compared with the tree. Should the parser, the printer or the rules be
+ * The statement's text, parsed again and compared with the tree. Should the parser, the printer, the resolver or the rules be
  * wrong, the statement is still one query whose real tables are the endpoint's, in the endpoint's own WITH.
  * @throws ApiError `internal`, since no mistake of a caller brings this about
  */
@@ -157,14 +147,15 @@ function statementOf(composed: Query, caller: Query, tables: EndpointTables): st
     const sql = print(composed)
     const again = reparsed(sql, caller)
     if (!sameTree(again, composed)) throw new Error('the printed statement reads differently')
-    const read = tablesOf(again)
-    const own = new Set(tables.real.map(pathKey))
+    const read = outerReferences(again)
+    const offered = outerReferences(tables.query).filter(({ at }) => at < tables.query.body.at)
+    const own = new Set(offered.map(pathKey))
     const begins = beginOfCaller(again, composed, caller)
     if (!read.every(table => table.at < begins && own.has(pathKey(table)))) {
       throw new Error('the printed statement reads a table outside')
     }
     const parts = new Set(descendants(composed))
-    if (read.length !== tables.real.filter(table => parts.has(table)).length) {
+    if (read.length !== offered.filter(table => parts.has(table)).length) {
       throw new Error("a common table of the printed statement hides one that the endpoint's tables read")
     }
     if (starOfTable(caller)) throw new Error('the printed statement has columns without a name')

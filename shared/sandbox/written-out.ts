@@ -6,7 +6,7 @@
 import { nameOfColumn, sameName } from '../sql/columns.ts'
 import { reservedWords } from '../sql/grammar.ts'
 import { defaultLimits } from '../sql/limits.ts'
-import { nameKey } from '../sql/relations.ts'
+import { firstTwice, nameKey } from '../sql/relations.ts'
 import type {
   Column,
   Columns,
@@ -23,11 +23,12 @@ import { descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
 
 /**
- * What the names of a query stand for. Faults are not for the sandbox to find: the engine tells of them.
- * @param tables the columns of the tables that the query may read, by key
+ * What the names of a query stand for. Faults (`problem`) are not for the sandbox to find, as the engine tells of them: what they
+ * make uncertain has no known type and is no common table, so that it is refused, or is a table of the endpoint.
+ * @param tables those that the query may read, by key
  */
-export function resolved(query: ast.Query, tables: ReadonlyMap<string, Columns>): Resolution {
-  const columnsOf = (name: string) => tables.get(nameKey(name))
+export function resolved(query: ast.Query, tables: ReadonlyMap<string, { columns: Columns }>): Resolution {
+  const columnsOf = (name: string) => tables.get(nameKey(name))?.columns
   return resolve('', query, { columnsOf, tables: [], parameters: new Map() })
 }
 
@@ -50,9 +51,8 @@ function columnsOf({ columns, open, isValue }: Rows): Columns {
 const ofValue = 'the fields of SELECT AS VALUE are not known'
 
 function twice(columns: readonly { name: string | null }[]): string | null {
-  const seen = new Set<string>()
-  const name = columns.find(({ name }) => name !== null && seen.size === seen.add(nameKey(name)).size)?.name
-  return name === undefined ? null : `two columns are called ${name}`
+  const column = firstTwice(columns, ({ name }) => name)
+  return column ? `two columns are called ${column.name}` : null
 }
 
 /**
@@ -267,11 +267,7 @@ function exceptAndReplace(star: ast.SelectStar, items: ast.SelectItem[]): ast.Se
     replace: replace.filter(item => !own(item.alias!)),
   }
   const renamed = rename.find(({ column }) => !own(column))?.column
-  const [other] = [
-    ...others.except,
-    ...others.replace.map(item => item.alias!),
-    ...(renamed ? [renamed] : []),
-  ]
+  const other = others.except[0] ?? others.replace[0]?.alias ?? renamed
   const stars = items.filter(item => item.kind === 'SelectStar')
   if (other && (renamed || stars.length !== 1))
     throw new Violation(`* has no column ${other.name}`, other.at, 'invalid_query')

@@ -4,8 +4,7 @@
  * that match columns by name. The case of letters does not count where names are compared.
  */
 import { nameKey } from './relations.ts'
-import type { ByName, Expression, Literal, Path, Pivot, SelectColumn, Unpivot, UnpivotGroup } from './tree.ts'
-import { descendants } from './walk.ts'
+import type { ByName, Expression, Literal, SelectColumn, UnpivotGroup } from './tree.ts'
 
 /** The name of a column of a select list without an alias, or `null`. */
 export function nameOfColumn({ expression, alias }: SelectColumn): string | null {
@@ -17,44 +16,6 @@ export function nameOfColumn({ expression, alias }: SelectColumn): string | null
 /** As for common tables, the case of ASCII letters does not count; a column without a name (`null`) is never meant. */
 export function sameName(one: string | null, other: string): boolean {
   return one !== null && one.length === other.length && (one === other || nameKey(one) === nameKey(other))
-}
-
-/** Of `columns`, those that PIVOT groups by: the ones that none of its expressions reads. */
-export function keysOfPivot<Column extends { name: string | null }>(
-  { of, aggregates, by }: Pivot,
-  columns: Column[],
-): Column[] {
-  const paths = [...aggregates, by].flatMap(node => [...descendants(node)].filter(isPath))
-  const read = paths.map(path => columnOfPath(path, nameOfTable(of)))
-  return withoutNames(columns, read)
-}
-
-/** Of `columns`, those that UNPIVOT passes on: the ones that are in no group. */
-export function keysOfUnpivot<Column extends { name: string | null }>(
-  { of, groups }: Unpivot,
-  columns: Column[],
-): Column[] {
-  const turned = groups.flatMap(group => group.columns.map(path => columnOfPath(path, nameOfTable(of))))
-  return withoutNames(columns, turned)
-}
-
-function withoutNames<Column extends { name: string | null }>(columns: Column[], names: string[]): Column[] {
-  const keys = new Set(names.map(nameKey))
-  return columns.filter(({ name }) => name === null || !keys.has(nameKey(name)))
-}
-
-function isPath(node: { kind: string }): node is Path {
-  return node.kind === 'Path'
-}
-
-function columnOfPath({ parts }: Path, table: string | null): string {
-  const [first, second] = parts
-  return second && table !== null && sameName(first!.name, table) ? second.name : first!.name
-}
-
-function nameOfTable(of: Pivot['of']): string | null {
-  if (of.alias) return of.alias.name
-  return of.kind === 'TableReference' ? of.path.at(-1)!.name : null
 }
 
 /**
@@ -130,35 +91,25 @@ export function matchedNames(
   left: string[],
   right: string[],
 ): string[] | { problem: string } {
-  const common = shared(left, right)
+  const [common, others] = [shared(left, right), unshared(right, left)]
+  const offered = { STRICT: left, INNER: common, LEFT: left, FULL: [...left, ...others] }[mode]
   const wanted = on.map(({ name }) => name)
-  if (mode === 'STRICT') {
-    for (const [one, other, which] of [
-      [left, right, 'second'],
-      [right, left, 'first'],
-    ] as const) {
-      const [missing] = unshared(one, other)
-      if (missing !== undefined)
-        return {
-          problem: `BY NAME needs the same columns on both sides: the ${which} query has no ${missing}`,
-        }
+  const isStrict = mode === 'STRICT'
+  const [missing] = unshared(wanted, offered)
+  const [unwanted] = isStrict && on.length > 0 ? unshared(left, wanted) : []
+  const [which, absent] = common.length < left.length ? ['second', unshared(left, right)] : ['first', others]
+  if (isStrict && absent.length > 0)
+    return {
+      problem: `BY NAME needs the same columns on both sides: the ${which} query has no ${absent[0]}`,
     }
-  }
-  if (on.length > 0) {
-    const offered = { STRICT: left, INNER: common, LEFT: left, FULL: [...left, ...right] }[mode]
-    const [missing] = unshared(wanted, offered)
-    const [unwanted] = mode === 'STRICT' ? unshared(left, wanted) : []
-    if (missing !== undefined) return { problem: `the columns of BY NAME ON are not there: ${missing}` }
-    if (unwanted !== undefined)
-      return {
-        problem: `BY NAME ON must list all columns: add ${unwanted}, or write INNER before the operator`,
-      }
-    return wanted
-  }
-  if ((mode === 'INNER' || mode === 'LEFT') && common.length === 0)
+  if (missing !== undefined) return { problem: `the columns of BY NAME ON are not there: ${missing}` }
+  if (unwanted !== undefined)
+    return {
+      problem: `BY NAME ON must list all columns: add ${unwanted}, or write INNER before the operator`,
+    }
+  if (on.length === 0 && common.length === 0 && (mode === 'INNER' || mode === 'LEFT'))
     return { problem: 'the queries of this set operation have no column name in common' }
-  if (mode === 'FULL') return [...left, ...unshared(right, left)]
-  return mode === 'INNER' ? common : left
+  return on.length > 0 ? wanted : offered
 }
 
 /** Those names of `names` that `others` has. */

@@ -1,7 +1,7 @@
 import { placeOf, SqlError } from './error.ts'
 import type { Limits } from './limits.ts'
-import { reservedWords, unsupported } from './grammar.ts'
-import { instead, symbols, words } from './instead.ts'
+import { reservedWords } from './grammar.ts'
+import { hintFor, symbols, unsupported, words } from './hints.ts'
 import { nearestName } from './nearest.ts'
 import type { Token } from './tokens.ts'
 import { tokenize } from './tokens.ts'
@@ -12,7 +12,6 @@ export class Cursor {
   protected readonly limits: Limits
   private readonly sql: string
   private readonly tokens: Token[]
-  private readonly parentheses: Map<number, Parenthesis>
   private index = 0
   private depth = 0
 
@@ -20,7 +19,6 @@ export class Cursor {
     this.sql = sql
     this.limits = limits
     this.tokens = tokenize(sql, limits)
-    this.parentheses = matchParentheses(this.tokens)
   }
 
   protected get token(): Token {
@@ -84,15 +82,43 @@ export class Cursor {
     return word
   }
 
-  /** At a `(` that holds a query. */
+  /**
+   * At a `(` that holds a query: `((SELECT 1) UNION ALL ...)` does and `((SELECT 1) + 1)` does not, which shows after the end of
+   * the inner ones only.
+   */
   protected atQueryInParentheses(): boolean {
-    return this.isSymbol('(') && this.parentheses.get(this.index)!.query
+    let open = 0
+    while (open <= this.limits.nesting && this.isSymbol('(', open)) open++
+    const isExpression = this.isWord('WITH', open) && this.isSymbol('(', open + 1)
+    if (open === 0 || isExpression || !['SELECT', 'FROM', 'WITH'].some(word => this.isWord(word, open)))
+      return false
+    let depth = open
+    for (let at = open; open > 1; at++) {
+      if (this.isSymbol('(', at)) depth++
+      if (this.ahead(at).kind === 'end') return false
+      if (!this.isSymbol(')', at) || --depth >= open) continue
+      if (!this.continuesQuery(at + 1)) return false
+      open--
+    }
+    return true
+  }
+
+  /** What may follow `(SELECT ...)` when that is itself the start of a query: before JOIN it is a table that goes on. */
+  private continuesQuery(ahead: number): boolean {
+    let at = ahead
+    while (['INNER', 'LEFT', 'FULL', 'OUTER'].some(word => this.isWord(word, at))) at++
+    const isWord = ['UNION', 'INTERSECT', 'EXCEPT', 'ORDER', 'LIMIT'].some(word => this.isWord(word, at))
+    return isWord || this.isSymbol(')', at) || this.isSymbol('|>', at)
   }
 
   /** The token after the `)` that closes the `(` here. */
   protected afterParentheses(): Token {
-    const close = this.parentheses.get(this.index)?.close ?? -1
-    return close < 0 ? this.tokens.at(-1)! : this.tokens[close + 1]!
+    let at = 0
+    for (let depth = 0; this.ahead(at).kind !== 'end'; at++) {
+      if (this.isSymbol('(', at)) depth++
+      if (this.isSymbol(')', at) && --depth === 0) return this.ahead(at + 1)
+    }
+    return this.ahead(at)
   }
 
   protected list<Item>(item: () => Item, atEnd = () => false): Item[] {
@@ -120,15 +146,11 @@ export class Cursor {
     return inside
   }
 
-  /** A name: a word that is not reserved, or anything in backticks. */
-  protected identifier(): Identifier {
+  /** A name: a word that is not reserved, or anything in backticks. @param wanted what should be there, for the message */
+  protected identifier(wanted = 'a name should be; a reserved word is one only in backticks'): Identifier {
     const { kind, text, value } = this.token
-    if (kind === 'word' && reservedWords.has(value) && !unsupported.has(value)) {
-      throw (
-        this.superfluous() ??
-        this.refusal(`there is ${text} where a name should be; a reserved word is one only in backticks`)
-      )
-    }
+    if (kind === 'word' && reservedWords.has(value) && !hintFor(unsupported, value))
+      throw this.superfluous() ?? this.refusal(`there is ${text} where ${wanted}`)
     if (!this.atName()) throw this.unexpected('a name')
     return this.anyIdentifier()
   }
@@ -168,22 +190,17 @@ export class Cursor {
 
   protected unexpected(wanted?: string): SqlError {
     const { kind, value } = this.token
-    const known = kind === 'word' ? unsupported.get(value) : null
-    if (known) return this.refusal(known)
-    const dialect = this.ofOtherDialect()
-    if (dialect) return dialect
-    const misspelt = this.misspelt(0) ?? this.misspelt(-1)
-    if (misspelt) return misspelt
+    const refused = kind === 'word' ? hintFor(unsupported, value) : null
+    if (refused) return this.refusal(refused)
+    const meant = this.ofOtherDialect() ?? this.misspelt(0) ?? this.misspelt(-1)
+    if (meant) return meant
     if (['ORDER', 'GROUP', 'PARTITION'].includes(value) && kind === 'word' && !this.isWord('BY', 1))
       return this.refusal(`${this.found(1)} where BY should be`, this.ahead(1).at)
     if (!wanted && kind === 'word' && clauses.includes(value))
       return this.refusal(`there is ${value} where it cannot be: ${orderOfClauses}`)
     const quotes =
       wanted === 'a name' && kind === 'string' ? ': text in quotes is a string, a name has backticks' : ''
-    const found = this.found(0)
-    return this.refusal(
-      wanted ? `${found} where ${wanted} should be${quotes}` : `${found} where it cannot be`,
-    )
+    return this.refusal(`${this.found(0)} where ${wanted ? `${wanted} should be${quotes}` : 'it cannot be'}`)
   }
 
   /** For a keyword that stands there twice, or behind a comma too many. */
@@ -210,7 +227,7 @@ export class Cursor {
       // `x NOT ILIKE y` stops at NOT.
       if (ahead === 1 && !this.isWord('NOT')) continue
       if (ahead === -1 && value === 'OFFSET') continue
-      const message = kind === 'word' ? instead(words, value) : null
+      const message = kind === 'word' ? hintFor(words, value) : null
       if (message) return this.refusal(message, at)
     }
     const { kind, text, at } = this.token
@@ -223,7 +240,7 @@ export class Cursor {
       { symbol: text, at },
     ]
     for (const pair of pairs) {
-      const message = pair && instead(symbols, pair.symbol)
+      const message = pair && hintFor(symbols, pair.symbol)
       if (message) return this.refusal(message, pair.at)
     }
     return null
@@ -260,54 +277,3 @@ const clauseWords = [
   'OFFSET',
   'UNNEST',
 ]
-
-interface Parenthesis {
-  /** Index of the token that closes it, -1 if none does. */
-  close: number
-  /** Whether it holds a query rather than an expression or a join. */
-  query: boolean
-}
-
-/** What may follow `(SELECT ...)` when that is itself the start of a query. */
-const afterQuery = new Set([')', '|>', 'UNION', 'INTERSECT', 'EXCEPT', 'ORDER', 'LIMIT'])
-
-/**
- * Every `(` by its index. `((SELECT 1) UNION ALL ...)` holds a query and `((SELECT 1) + 1)` an expression; which
- * shows only after the end of the inner one, so it is decided once, from the inside out.
- */
-function matchParentheses(tokens: Token[]): Map<number, Parenthesis> {
-  const found = new Map<number, Parenthesis>()
-  const open: number[] = []
-  for (const [index, token] of tokens.entries()) {
-    if (token.kind !== 'symbol') continue
-    if (token.text === '(') {
-      open.push(index)
-      found.set(index, { close: -1, query: startsQuery(tokens, index + 1) })
-    } else if (token.text === ')') {
-      const start = open.pop()
-      if (start === undefined) continue
-      const parenthesis = found.get(start)!
-      parenthesis.close = index
-      const inner = found.get(start + 1)
-      if (inner?.query) parenthesis.query = continuesQuery(tokens, inner.close + 1)
-    }
-  }
-  return found
-}
-
-/** What stands before a set operator, as in LEFT OUTER UNION; before JOIN it is a table in parentheses that goes on. */
-function continuesQuery(tokens: Token[], index: number): boolean {
-  let at = index
-  while (['INNER', 'LEFT', 'FULL', 'OUTER'].includes(keyOf(tokens[at]!))) at++
-  return afterQuery.has(keyOf(tokens[at]!))
-}
-
-/** `WITH (` is not a query but an expression. */
-function startsQuery(tokens: Token[], index: number): boolean {
-  const key = keyOf(tokens[index]!)
-  return key === 'SELECT' || key === 'FROM' || (key === 'WITH' && tokens[index + 1]!.text !== '(')
-}
-
-function keyOf(token: Token): string {
-  return token.kind === 'word' ? token.value : token.kind === 'symbol' ? token.text : ''
-}

@@ -14,21 +14,6 @@ export const reservedWords: ReadonlySet<string> = new Set(
 /** Reserved words that are functions where a parenthesis follows. */
 export const reservedFunctions: ReadonlySet<string> = new Set(['GROUPING', 'IF', 'LEFT', 'RIGHT'])
 
-/** Parts of GoogleSQL that are refused, by the word that shows them, with the message. */
-export const unsupported: ReadonlyMap<string, string> = new Map([
-  ...['COLLATE', 'MATCH_RECOGNIZE', 'NEW'].map(word => [word, `${word} is not supported`] as const),
-  ['TABLESAMPLE', 'TABLESAMPLE is not supported: write WHERE MOD(ABS(FARM_FINGERPRINT(id)), 10) = 0'],
-  ['INTO', 'INTO is not supported: a query reads, and writes no table'],
-  [
-    'LATERAL',
-    'LATERAL is not supported: write a subquery in SELECT, or CROSS JOIN UNNEST(ARRAY(SELECT ...))',
-  ],
-  ['FETCH', 'FETCH is not supported: write LIMIT'],
-  ['FOR', 'FOR SYSTEM_TIME and FOR UPDATE are not supported: leave them out'],
-  ['NATURAL', 'NATURAL JOIN is not supported: write JOIN ... USING (columns)'],
-  ['RANGE', 'RANGE values are not supported'],
-])
-
 /** The parts of a date or time that `INTERVAL` takes. */
 export const intervalParts: ReadonlySet<string> = new Set(
   'YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND'.split(' '),

@@ -1,30 +1,21 @@
 /**
  * Which newest rows a query asks for. A query whose final selection takes the first rows of one table, sorted by a time that
  * a parameter bounds from below, gives the same rows for any later bound that leaves as many: older rows come after
- * them. `shared/answers/newest-first.ts` reads recent rows first by that.
+ * them. `shared/run/newest-first.ts` reads recent rows first by that.
  */
 import { placeOf, SqlError } from './error.ts'
 import { Lineage } from './lineage.ts'
 import { sameName } from './columns.ts'
 import type { Resolution } from './resolve/resolution.ts'
 import { resolvedAlone } from './tables.ts'
-import type {
-  AnyNode,
-  DerivedTable,
-  Expression,
-  From,
-  OrderItem,
-  Query,
-  Select,
-  TableReference,
-} from './tree.ts'
+import type * as ast from './tree.ts'
 import { conjuncts, descendants } from './walk.ts'
 
 /** A SELECT alone in its query, and its table. */
 interface Level {
-  query: Query
-  select: Select
-  table: TableReference | DerivedTable
+  query: ast.Query
+  select: ast.Select
+  table: ast.TableReference | ast.DerivedTable
 }
 
 /**
@@ -33,18 +24,18 @@ interface Level {
  * @returns the LIMIT of the final selection
  * @throws SqlError, at the place, for a query of another shape
  */
-export function newestRows(sql: string, tree: Query, start: string): number {
+export function newestRows(sql: string, tree: ast.Query, start: string): number {
   return new Shape(sql, tree, start).limit()
 }
 
 class Shape {
   private readonly sql: string
-  private readonly tree: Query
+  private readonly tree: ast.Query
   private readonly start: string
   private readonly resolution: Resolution
   private readonly lineage: Lineage
 
-  constructor(sql: string, tree: Query, start: string) {
+  constructor(sql: string, tree: ast.Query, start: string) {
     this.sql = sql
     this.tree = tree
     this.start = start
@@ -68,7 +59,7 @@ class Shape {
     const time = this.columnOf(first.expression, table)
     if (time === null) throw this.refusal(first.at, 'the time must be a column of the table')
     const conditions = levels.flatMap(({ select }) => conjuncts(select.where))
-    const isTime = (side: Expression) => this.columnOf(side, table) === time
+    const isTime = (side: ast.Expression) => this.columnOf(side, table) === time
     const bounds = conditions.flatMap(condition => boundOf(condition, this.start, isTime) ?? [])
     if (bounds.length === 0)
       throw this.refusal(
@@ -94,7 +85,7 @@ class Shape {
   }
 
   /** A query that is a SELECT whose rows are each made of one row of its table, and of arrays in that row. */
-  private level(query: Query, what: string): Level {
+  private level(query: ast.Query, what: string): Level {
     const { body } = query
     if (query.with?.recursive) throw this.refusal(query.at, `${what} must not be recursive`)
     const alone = query.orderBy.length === 0 && !query.limit && !query.offset
@@ -106,7 +97,7 @@ class Shape {
   }
 
   /** The only table in FROM; arrays beside it are of its rows. */
-  private tableOf(from: From): TableReference | DerivedTable {
+  private tableOf(from: ast.From): ast.TableReference | ast.DerivedTable {
     if (from.kind === 'JoinInParentheses') return this.tableOf(from.join)
     if (from.kind === 'Join') {
       const isArray = from.right.kind === 'UnnestReference' && from.type !== 'RIGHT' && from.type !== 'FULL'
@@ -119,7 +110,7 @@ class Shape {
   }
 
   /** The query behind a table; `null` for a real table. */
-  private queryOf(table: TableReference | DerivedTable): Query | null {
+  private queryOf(table: ast.TableReference | ast.DerivedTable): ast.Query | null {
     if (table.kind === 'DerivedTable') return table.query
     const { rows, tables } = this.resolution
     if (tables.get(table) !== 'common') return null
@@ -134,14 +125,14 @@ class Shape {
   }
 
   /** The column of the real table that a value is, with the fields below it. A field of an array beside it is none, in any case. */
-  private columnOf(value: Expression, table: TableReference | DerivedTable): string | null {
+  private columnOf(value: ast.Expression, table: ast.TableReference | ast.DerivedTable): string | null {
     const sources = this.lineage.sourcesOf(value).filter(({ path }) => !path.includes('[]'))
     const [only, other] = sources
     return only?.of === table && !other ? JSON.stringify(only.path) : null
   }
 
   /** Refuses what would make a row depend on others, or on the bound. */
-  private judge(levels: Level[], known: ReadonlySet<AnyNode>): void {
+  private judge(levels: Level[], known: ReadonlySet<ast.AnyNode>): void {
     const read = levels.flatMap(({ query }) => [query.body, ...query.orderBy])
     for (const node of read.flatMap(root => [...descendants(root)])) {
       if (node.kind === 'Call' && node.over)
@@ -155,23 +146,23 @@ class Shape {
 }
 
 /** NULL counts as the smallest value, and comes last. */
-function isDescending({ direction, nulls }: OrderItem): boolean {
+function isDescending({ direction, nulls }: ast.OrderItem): boolean {
   return direction === 'DESC' && nulls !== 'FIRST'
 }
 
 /** The reference to the parameter in `time > @start` or `time > COALESCE(@start, <constant>)`, or the same mirrored. */
 function boundOf(
-  condition: Expression,
+  condition: ast.Expression,
   start: string,
-  isTime: (side: Expression) => boolean,
-): AnyNode | null {
+  isTime: (side: ast.Expression) => boolean,
+): ast.AnyNode | null {
   if (condition.kind !== 'Binary') return null
   const { operator, left, right } = condition
   if (operator === '>' && isTime(left)) return parameterOf(right, start)
   return operator === '<' && isTime(right) ? parameterOf(left, start) : null
 }
 
-function parameterOf(bound: Expression, start: string): AnyNode | null {
+function parameterOf(bound: ast.Expression, start: string): ast.AnyNode | null {
   if (bound.kind === 'ParameterReference') return bound.name === start ? bound : null
   if (bound.kind !== 'Call' || bound.name.length !== 1) return null
   const [first, ...others] = bound.arguments
@@ -179,6 +170,6 @@ function parameterOf(bound: Expression, start: string): AnyNode | null {
   return isDefault && first ? parameterOf(first, start) : null
 }
 
-function isConstant({ kind }: Expression): boolean {
+function isConstant({ kind }: ast.Expression): boolean {
   return kind === 'Literal' || kind === 'TypedLiteral'
 }

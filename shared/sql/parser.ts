@@ -1,6 +1,6 @@
 import { Cursor } from './cursor.ts'
 import { SqlError } from './error.ts'
-import { castTypes, instead, parts as otherParts, pipeOperators, types } from './instead.ts'
+import { castTypes, hintFor, parts as otherParts, pipeOperators, types, unsupported } from './hints.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { nearestName } from './nearest.ts'
 import {
@@ -12,29 +12,11 @@ import {
   precedenceOf,
   reservedFunctions,
   reservedWords,
-  unsupported,
 } from './grammar.ts'
-import {
-  distinct,
-  filtered,
-  joinable,
-  named,
-  passedOn,
-  type Pipe,
-  pipedQuery,
-  pipeOver,
-  pipeOverQuery,
-  queryOf,
-  readBy,
-  selectOver,
-  settled,
-  starOf,
-  turnable,
-  withMore,
-} from './pipes.ts'
+import * as pipes from './pipes.ts'
 import type * as ast from './tree.ts'
 import type { ScalarName, SqlType, StructField, StructType } from './types.ts'
-import { scalarAliases, scalarNames } from './types.ts'
+import { hasSize, scalarAliases, scalarNames } from './types.ts'
 import { heightOf } from './walk.ts'
 
 /**
@@ -57,6 +39,25 @@ const scalars: ReadonlyMap<string, ScalarName> = new Map([
   ...Object.entries(scalarAliases),
 ])
 
+/** Most digits behind the point and before it, of a text its length (Data types, "Parameterized data types"). */
+const sizes: Partial<Record<ScalarName, [behind: number, before: number]>> = {
+  BIGNUMERIC: [38, 38],
+  BYTES: [0, Infinity],
+  NUMERIC: [9, 29],
+  STRING: [0, Infinity],
+}
+
+/** What to write where a type cannot have a size, else `null`. */
+function sizeHint(kind: ScalarName, size: number[]): string | null {
+  const [behind, before] = sizes[kind] ?? [-1, 0]
+  const [precision = 0, scale = 0] = size
+  const fits = scale <= behind && precision >= Math.max(1, scale) && precision <= before + scale
+  if (fits && size.length <= (behind > 0 ? 2 : 1)) return null
+  if (behind <= 0)
+    return behind < 0 ? `no size: write ${kind}` : `one size from 1: write it as in ${kind}(10)`
+  return `(precision, scale): up to ${before} digits before the point and ${behind} behind it, as in (10, 2)`
+}
+
 const literalKinds = { string: 'STRING', bytes: 'BYTES', integer: 'INTEGER', float: 'FLOAT' } as const
 const typedLiterals = ['BIGNUMERIC', 'DATE', 'DATETIME', 'JSON', 'NUMERIC', 'TIME', 'TIMESTAMP'] as const
 const signs = ['-', '+', '~'] as const
@@ -65,6 +66,11 @@ const afterArguments: ReadonlySet<string> = new Set(['IGNORE', 'RESPECT', 'HAVIN
 const subscriptModes = ['OFFSET', 'ORDINAL', 'SAFE_OFFSET', 'SAFE_ORDINAL'] as const
 /** The words that begin a comparison; NOT may stand before the first three. */
 const comparisonWords = ['LIKE', 'IN', 'BETWEEN', 'IS'] as const
+const tooMany = {
+  ctes: 'common tables',
+  selects: 'SELECTs and operators of pipes: let one EXTEND or SELECT make several columns',
+  sources: `tables, subqueries and arrays in FROM and JOIN: read each table once, with CASE or IF for its parts`,
+}
 /** Operators of a FROM item, which are no reserved words and look like its alias. */
 const tableOperators = ['PIVOT', 'UNPIVOT', 'MATCH_RECOGNIZE'] as const
 const setWords = ['UNION', 'INTERSECT', 'EXCEPT'] as const
@@ -76,6 +82,8 @@ const pipeOperatorNames =
 
 type OrderedItem = { item: ast.SelectItem } & Pick<ast.OrderItem, 'direction' | 'nulls'>
 
+type Pipe = pipes.Pipe
+
 interface Operator {
   name: string
   precedence: number
@@ -83,9 +91,7 @@ interface Operator {
 
 /** Recursive descent: one method for each rule of the grammar, the outermost first. */
 class Parser extends Cursor {
-  private selects = 0
-  private sources = 0
-  private ctes = 0
+  private readonly counts = { selects: 0, sources: 0, ctes: 0 }
 
   // ---- queries
 
@@ -103,8 +109,8 @@ class Parser extends Cursor {
     return this.nested(() => {
       const { at } = this.token
       const common = this.with()
-      const query = this.takeWords('FROM') ? this.pipes(pipeOver(this.from())) : this.plainQuery()
-      return { ...query, with: withMore(common, query.with), at }
+      const query = this.takeWords('FROM') ? this.pipes(pipes.pipeOver(this.from())) : this.plainQuery()
+      return { ...query, with: pipes.withMore(common, query.with), at }
     })
   }
 
@@ -116,7 +122,7 @@ class Parser extends Cursor {
     const limit = this.rowCount('LIMIT')
     const offset = limit && this.rowCount('OFFSET')
     const query: ast.Query = { kind: 'Query', with: null, body, orderBy, limit, offset, at }
-    return this.isSymbol('|>') ? this.pipes(pipeOverQuery(query)) : query
+    return this.isSymbol('|>') ? this.pipes(pipes.pipeOverQuery(query)) : query
   }
 
   private subquery(): ast.Query {
@@ -137,9 +143,7 @@ class Parser extends Cursor {
 
   private commonTable(): ast.CommonTable {
     const { at } = this.token
-    if (this.ctes === this.limits.ctes)
-      throw this.refusal(`the query has over ${this.limits.ctes} common tables`)
-    this.ctes++
+    this.countOf('ctes')
     const name = this.identifier()
     this.expectWords('AS')
     return { kind: 'CommonTable', name, query: this.subquery(), at }
@@ -153,9 +157,8 @@ class Parser extends Cursor {
       const operator = this.setOperator()
       if (!operator) return left
       this.checkLinks(links)
-      if (left.kind === 'SetOperation' && !sameOperation(left, operator)) {
+      if (left.kind === 'SetOperation' && !sameOperation(left, operator))
         throw this.refusal(`${first} and ${value} in one query need parentheses`, at)
-      }
       left = { kind: 'SetOperation', ...operator, left, right: this.operand(), at: left.at }
     }
   }
@@ -193,9 +196,7 @@ class Parser extends Cursor {
 
   private operand(): ast.QueryBody {
     const { kind, text, at } = this.token
-    if (this.isSymbol('(')) {
-      return { kind: 'QueryInParentheses', query: this.subquery(), at }
-    }
+    if (this.isSymbol('(')) return { kind: 'QueryInParentheses', query: this.subquery(), at }
     if (this.isWord('SELECT')) return this.select()
     if (this.isWord('FROM')) throw this.refusal('a query that begins with FROM needs parentheses here')
     if (kind !== 'word') throw this.unexpected('SELECT')
@@ -203,8 +204,8 @@ class Parser extends Cursor {
   }
 
   private select(): ast.Select {
+    this.countOf('selects')
     const { at } = this.next()
-    this.countSelect(at)
     if (this.isWord('WITH') && !this.isSymbol('(', 1)) throw this.refusal('SELECT WITH is not supported')
     const distinct = this.takeOneOf('DISTINCT', 'ALL') === 'DISTINCT'
     if (distinct && this.isWord('ON'))
@@ -226,20 +227,9 @@ class Parser extends Cursor {
     }
   }
 
-  private countSelect(at: number): void {
-    if (++this.selects > this.limits.selects)
-      throw this.refusal(
-        `the query has over ${this.limits.selects} SELECTs and operators of pipes: let one EXTEND or SELECT make several columns`,
-        at,
-      )
-  }
-
-  private countSource(at: number): void {
-    if (++this.sources > this.limits.sources)
-      throw this.refusal(
-        `the query has over ${this.limits.sources} tables, subqueries and arrays in FROM and JOIN: read each table once, with CASE or IF for its parts`,
-        at,
-      )
+  private countOf(what: keyof typeof tooMany, { at } = this.token): void {
+    if (++this.counts[what] > this.limits[what])
+      throw this.refusal(`the query has over ${this.limits[what]} ${tooMany[what]}`, at)
   }
 
   // ---- pipes: operators after a query or a FROM, each of which makes one more query of it
@@ -249,94 +239,58 @@ class Parser extends Cursor {
     let common: ast.With | null = null
     for (let links = 1; this.takeSymbol('|>'); links++) {
       this.checkLinks(links)
-      this.countSelect(this.token.at)
-      if (this.isWord('WITH')) common = withMore(common, this.with())
+      this.countOf('selects')
+      if (this.isWord('WITH')) common = pipes.withMore(common, this.with())
       else pipe = this.pipeOperator(pipe)
     }
-    return { ...pipedQuery(pipe), with: common }
+    return { ...pipes.pipedQuery(pipe), with: common }
   }
 
   private pipeOperator(pipe: Pipe): Pipe {
     const { kind, text, value, at } = this.token
-    const operator = kind === 'word' ? this.pipeOperators.get(value) : undefined
-    if (!operator) {
-      const refused = kind === 'word' ? (instead(pipeOperators, value) ?? unsupported.get(value)) : undefined
-      if (refused) throw this.refusal(refused, at)
-      const near = kind === 'word' ? nearestName(value, this.pipeOperators.keys()) : null
-      if (near) throw this.refusal(`there is ${text} where ${near} is expected`, at)
-      throw this.refusal(`${this.found(0)} where a pipe operator should be: one of ${pipeOperatorNames}`, at)
-    }
-    return operator(pipe)
+    const isWord = kind === 'word'
+    const clause = isWord ? this.pipeClauses[value] : undefined
+    if (clause) return clause(pipe, this.next().at)
+    const operator = isWord ? this.pipeOperators[value] : undefined
+    if (operator) return operator(pipe)
+    const refused = isWord ? hintFor([...pipeOperators, ...unsupported], value) : null
+    if (refused) throw this.refusal(refused, at)
+    const known = [...Object.keys(this.pipeClauses), ...Object.keys(this.pipeOperators)]
+    const near = isWord ? nearestName(value, known) : null
+    if (near) throw this.refusal(`there is ${text} where ${near} is expected`, at)
+    throw this.refusal(`${this.found(0)} where a pipe operator should be: one of ${pipeOperatorNames}`, at)
   }
 
-  private readonly pipeOperators: ReadonlyMap<string, (pipe: Pipe) => Pipe> = new Map([
-    [
-      'WHERE',
-      pipe =>
-        filtered(
-          settled(pipe),
-          this.after('WHERE', () => this.expression()),
-        ),
-    ],
-    ['SELECT', pipe => this.pipeSelect(pipe)],
-    [
-      'EXTEND',
-      pipe =>
-        this.pipeColumns(
-          pipe,
-          {},
-          this.after('EXTEND', () => this.items(() => this.selectItem())),
-        ),
-    ],
-    [
-      'SET',
-      pipe =>
-        this.pipeColumns(pipe, { replace: this.after('SET', () => this.columns(() => this.assignment())) }),
-    ],
-    [
-      'DROP',
-      pipe =>
-        this.pipeColumns(pipe, { except: this.after('DROP', () => this.columns(() => this.identifier())) }),
-    ],
-    [
-      'RENAME',
-      pipe =>
-        this.pipeColumns(pipe, { rename: this.after('RENAME', () => this.columns(() => this.renaming())) }),
-    ],
-    [
-      'AS',
-      pipe =>
-        named(
-          pipe,
-          this.after('AS', () => this.identifier()),
-        ),
-    ],
-    ['AGGREGATE', pipe => this.pipeAggregate(pipe)],
-    ['DISTINCT', pipe => this.after('DISTINCT', () => distinct(pipe))],
-    ['ORDER', pipe => this.pipeOrder(pipe, this.orderBy())],
-    ['LIMIT', pipe => this.pipeLimit(pipe)],
-    ...(['UNION', 'INTERSECT', 'EXCEPT'] as const).map(
-      word => [word, (pipe: Pipe) => this.pipeSetOperation(pipe)] as const,
-    ),
-    ...(['JOIN', 'INNER', 'CROSS', 'LEFT', 'RIGHT', 'FULL', 'OUTER'] as const).map(
-      word =>
-        [
-          word,
-          (pipe: Pipe) => (this.wordsOfMode() === null ? this.pipeJoin(pipe) : this.pipeSetOperation(pipe)),
-        ] as const,
-    ),
-    ...(['PIVOT', 'UNPIVOT'] as const).map(
-      word => [word, (pipe: Pipe) => pipeOver(this.turned(turnable(pipe)))] as const,
-    ),
-  ])
-
-  private after<Content>(word: string, content: () => Content): Content {
-    this.expectWords(word)
-    return content()
+  /** By their word, which stands before this token, at a place. */
+  private readonly pipeClauses: Partial<Record<string, (pipe: Pipe, at: number) => Pipe>> = {
+    WHERE: pipe => pipes.filtered(pipes.settled(pipe), this.expression()),
+    SELECT: (pipe, at) => this.pipeSelect(pipe, at),
+    EXTEND: pipe =>
+      this.pipeColumns(
+        pipe,
+        {},
+        this.items(() => this.selectItem()),
+      ),
+    SET: pipe => this.pipeColumns(pipe, { replace: this.columns(() => this.assignment()) }),
+    DROP: pipe => this.pipeColumns(pipe, { except: this.columns(() => this.identifier()) }),
+    RENAME: pipe => this.pipeColumns(pipe, { rename: this.columns(() => this.renaming()) }),
+    AS: pipe => pipes.named(pipe, this.identifier()),
+    AGGREGATE: (pipe, at) => this.pipeAggregate(pipe, at),
+    DISTINCT: pipe => pipes.distinct(pipe),
   }
 
-  private pipeSelect(pipe: Pipe): Pipe {
-    const { at } = this.next()
+  /** By the first of their words, which is this token. */
+  private readonly pipeOperators: Partial<Record<string, (pipe: Pipe) => Pipe>> = {
+    ORDER: pipe => this.pipeOrder(pipe, this.orderBy()),
+    LIMIT: pipe => this.pipeLimit(pipe),
+    ...each('UNION INTERSECT EXCEPT', (pipe: Pipe) => this.pipeSetOperation(pipe)),
+    ...each('JOIN INNER CROSS LEFT RIGHT FULL OUTER', (pipe: Pipe) =>
+      this.wordsOfMode() === null ? this.pipeJoin(pipe) : this.pipeSetOperation(pipe),
+    ),
+    ...each('PIVOT UNPIVOT', (pipe: Pipe) => pipes.pipeOver(this.turned(pipes.turnable(pipe)))),
+  }
+
+  private pipeSelect(pipe: Pipe, at: number): Pipe {
     const distinct = this.takeOneOf('DISTINCT', 'ALL') === 'DISTINCT'
     const as = this.takeWords('AS') ? this.expectOneOf('STRUCT', 'VALUE') : null
     return this.pipeOf(pipe, { distinct, as, items: this.items(() => this.selectItem()), at })
@@ -344,16 +298,18 @@ class Parser extends Cursor {
 
   /** A pipe over a SELECT with these clauses, which sees no range variable of those before. */
   private pipeOf(pipe: Pipe, clauses: Partial<ast.Select> & Pick<ast.Select, 'items'>): Pipe {
-    return pipeOverQuery(queryOf(selectOver(readBy(settled(pipe), clauses.items), clauses), pipe))
+    return pipes.pipeOverQuery(
+      pipes.queryOf(pipes.selectOver(pipes.readBy(pipes.settled(pipe), clauses.items), clauses), pipe),
+    )
   }
 
   /** All columns with these changes, and more behind them. */
   private pipeColumns(pipe: Pipe, star: Partial<ast.SelectStar>, items: ast.SelectItem[] = []): Pipe {
-    return passedOn(readBy(settled(pipe), [...(star.replace ?? []), ...items]), star, items)
+    return pipes.passedOn(pipes.readBy(pipes.settled(pipe), [...(star.replace ?? []), ...items]), star, items)
   }
 
   private pipeOrder(pipe: Pipe, orderBy: ast.OrderItem[]): Pipe {
-    return { ...readBy(settled(pipe), orderBy), orderBy }
+    return { ...pipes.readBy(pipes.settled(pipe), orderBy), orderBy }
   }
 
   /** `column [AS] name` */
@@ -375,8 +331,7 @@ class Parser extends Cursor {
    * `AGGREGATE ... GROUP BY ...`: the keys come first, and are grouped by their number. What has an order suffix orders the
    * rows, in the order of the columns; after GROUP AND ORDER BY every key does.
    */
-  private pipeAggregate(pipe: Pipe): Pipe {
-    const { at } = this.next()
+  private pipeAggregate(pipe: Pipe, at: number): Pipe {
     const values = this.isWord('GROUP') ? [] : this.items(() => this.ordered(this.selectItem()))
     const grouped = this.takeWords('GROUP')
     const sorted = grouped && this.takeWords('AND', 'ORDER')
@@ -406,15 +361,14 @@ class Parser extends Cursor {
   }
 
   private pipeKey(): ast.SelectColumn {
-    const { at } = this.token
-    const expression = this.expression()
-    if (expression.kind === 'Literal')
-      throw this.refusal('in a pipe, GROUP BY takes no number of a column', at)
-    return { kind: 'SelectColumn', expression, alias: this.alias(), at }
+    const key = this.column()
+    if (key.expression.kind === 'Literal')
+      throw this.refusal('in a pipe, GROUP BY takes no number of a column', key.at)
+    return key
   }
 
   private pipeLimit(pipe: Pipe): Pipe {
-    const uncut = pipe.limit ? settled(pipe) : pipe
+    const uncut = pipe.limit ? pipes.settled(pipe) : pipe
     const limit = this.rowCount('LIMIT')
     return { ...uncut, limit, offset: this.rowCount('OFFSET') }
   }
@@ -422,21 +376,21 @@ class Parser extends Cursor {
   private pipeSetOperation(pipe: Pipe): Pipe {
     const operator = this.setOperator()!
     const { at } = pipe
-    let left: ast.QueryBody = { kind: 'QueryInParentheses', query: pipedQuery(pipe), at }
+    let left: ast.QueryBody = { kind: 'QueryInParentheses', query: pipes.pipedQuery(pipe), at }
     for (const right of this.list(() => this.operand()))
       left = { kind: 'SetOperation', ...operator, left, right, at }
-    return pipeOverQuery(queryOf(left, pipe))
+    return pipes.pipeOverQuery(pipes.queryOf(left, pipe))
   }
 
   private pipeJoin(pipe: Pipe): Pipe {
     const { at } = this.token
-    const left = joinable(pipe)
+    const left = pipes.joinable(pipe)
     const type = this.joinType()!
     if (hasComma(left.from) && (type === 'RIGHT' || type === 'FULL'))
       throw this.refusal(`${type} JOIN behind a comma needs parentheses`, at)
     const join = this.join(left.from, type, at)
-    readBy(left, [join.right, ...(join.on ? [join.on] : [])])
-    return pipeOver(join, left.hidden)
+    pipes.readBy(left, [join.right, ...(join.on ? [join.on] : [])])
+    return pipes.pipeOver(join, left.hidden)
   }
 
   // ---- select lists
@@ -472,36 +426,63 @@ class Parser extends Cursor {
     const except = this.isSymbol('(', 1) && this.takeWords('EXCEPT') ? this.identifiers() : []
     const replaces = this.isSymbol('(', 1) && this.takeWords('REPLACE')
     const replace = replaces ? this.parenthesized(() => this.columns(() => this.replacement())) : []
-    return starOf(at, { of, except, replace })
+    return pipes.starOf(at, { of, except, replace })
+  }
+
+  /** A value under a name. */
+  private column(alias = () => this.alias()): ast.SelectColumn {
+    const { at } = this.token
+    return { kind: 'SelectColumn', expression: this.expression(), alias: alias(), at }
+  }
+
+  /** `AS name`, which may be left out. */
+  private nameBehindAs(): ast.Identifier | null {
+    return this.takeWords('AS') ? this.identifier() : null
   }
 
   private replacement(): ast.SelectColumn {
-    const { at } = this.token
-    const expression = this.expression()
-    this.expectWords('AS')
-    return { kind: 'SelectColumn', expression, alias: this.identifier(), at }
+    return this.column(() => {
+      this.expectWords('AS')
+      return this.identifier()
+    })
   }
 
   private groupBy(): ast.GroupBy | null {
     const { at } = this.token
     if (!this.takeWords('GROUP', 'BY')) return null
-    if (this.takeWords('ALL')) return { kind: 'GroupBy', grouping: 'ALL', items: [], at }
+    // All rows are one group.
+    if (this.isSymbol('(') && this.isSymbol(')', 1))
+      return { kind: 'GroupBy', grouping: 'GROUPING SETS', items: [this.groupingSet()], at }
     const sets = this.takeWords('GROUPING', 'SETS') ? 'GROUPING SETS' : null
-    const grouping = sets ?? this.takeOneOf('ROLLUP', 'CUBE')
-    if (!grouping) return { kind: 'GroupBy', grouping: 'LIST', items: this.expressions(), at }
-    return {
-      kind: 'GroupBy',
-      grouping,
-      items: this.parenthesized(() => this.list(() => this.groupingSet())),
+    const grouping = sets ?? this.takeOneOf('ALL', 'ROLLUP', 'CUBE') ?? 'LIST'
+    const setsOf = () =>
+      this.parenthesized(() => this.list(() => (sets ? this.setsInside() : [this.groupingSet()])))
+    const items = grouping === 'ALL' ? [] : grouping === 'LIST' ? this.expressions() : setsOf().flat()
+    return { kind: 'GroupBy', grouping, items, at }
+  }
+
+  /** ROLLUP and CUBE inside GROUPING SETS stand for sets: for the first keys, and for any of them. */
+  private setsInside(): ast.Expression[] {
+    const { at } = this.token
+    const shape = this.takeOneOf('ROLLUP', 'CUBE')
+    if (!shape) return [this.groupingSet()]
+    const keys = this.parenthesized(() => this.list(() => this.groupingSet()))
+    if (shape === 'CUBE' && keys.length > 8)
+      throw this.refusal('CUBE inside GROUPING SETS takes up to 8 keys', at)
+    const parts =
+      shape === 'ROLLUP'
+        ? [...keys.map((_, at) => keys.slice(0, at + 1)), []]
+        : keys.reduce<ast.Expression[][]>((all, key) => [...all, ...all.map(part => [...part, key])], [[]])
+    return parts.map(part => ({
+      kind: 'Tuple',
+      items: part.flatMap(key => (key.kind === 'Tuple' ? key.items : key)),
       at,
-    }
+    }))
   }
 
   /** A key, or keys in parentheses: none stand for the total. */
   private groupingSet(): ast.Expression {
     const { at } = this.token
-    if (this.isWord('ROLLUP') || this.isWord('CUBE'))
-      throw this.refusal(`${this.token.value} inside GROUPING SETS is not supported: write its sets`)
     if (!this.isSymbol('(') || !this.isSymbol(')', 1)) return this.expression()
     this.next()
     this.next()
@@ -526,9 +507,8 @@ class Parser extends Cursor {
       const type = this.takeSymbol(',') ? 'COMMA' : this.joinType()
       if (!type) return left
       this.checkLinks(links)
-      if (comma && (type === 'RIGHT' || type === 'FULL')) {
+      if (comma && (type === 'RIGHT' || type === 'FULL'))
         throw this.refusal(`${type} JOIN behind a comma needs parentheses`, at)
-      }
       comma ||= type === 'COMMA'
       left = this.join(left, type, at)
       if ((type === 'COMMA' || type === 'CROSS') && (this.isWord('ON') || this.isWord('USING')))
@@ -540,6 +520,11 @@ class Parser extends Cursor {
 
   private identifiers(): ast.Identifier[] {
     return this.parenthesized(() => this.columns(() => this.identifier()))
+  }
+
+  /** One, or several in parentheses. */
+  private oneOrMore<Item>(item: () => Item): Item[] {
+    return this.isSymbol('(') ? this.parenthesized(() => this.columns(item)) : [item()]
   }
 
   /** `AS name`, or the name alone. */
@@ -563,9 +548,8 @@ class Parser extends Cursor {
     const conditional = type !== 'CROSS' && type !== 'COMMA'
     const on = conditional && this.takeWords('ON') ? this.expression() : null
     const using = conditional && !on && this.takeWords('USING') ? this.identifiers() : []
-    if (conditional && !on && using.length === 0 && !joinsByItself(type, right)) {
+    if (conditional && !on && using.length === 0 && !joinsByItself(type, right))
       throw this.refusal('this join needs ON or USING', at)
-    }
     return { kind: 'Join', type, left, right, on, using, at: left.at }
   }
 
@@ -591,25 +575,20 @@ class Parser extends Cursor {
 
   private pivot(of: ast.Pivot['of']): ast.Pivot {
     return this.parenthesized(() => {
-      const aggregates = this.columns(() => this.pivotItem())
+      const aggregates = this.columns(() => this.column())
       this.expectWords('FOR')
       const by = this.arithmetic()
       this.expectWords('IN')
-      const values = this.parenthesized(() => this.columns(() => this.pivotItem()))
+      const values = this.parenthesized(() => this.columns(() => this.column()))
       return { kind: 'Pivot', of, aggregates, by, values, alias: null, at: of.at }
     })
-  }
-
-  private pivotItem(): ast.SelectColumn {
-    const { at } = this.token
-    return { kind: 'SelectColumn', expression: this.expression(), alias: this.alias(), at }
   }
 
   private unpivot(of: ast.Unpivot['of']): ast.Unpivot {
     const nulls = this.takeOneOf('INCLUDE', 'EXCLUDE')
     if (nulls) this.expectWords('NULLS')
     return this.parenthesized(() => {
-      const values = this.isSymbol('(') ? this.identifiers() : [this.identifier()]
+      const values = this.oneOrMore(() => this.identifier())
       this.expectWords('FOR')
       const name = this.identifier()
       this.expectWords('IN')
@@ -620,22 +599,24 @@ class Parser extends Cursor {
 
   private unpivotGroup(): ast.UnpivotGroup {
     const { at } = this.token
-    const columns = this.isSymbol('(')
-      ? this.parenthesized(() => this.columns(() => this.columnPath()))
-      : [this.columnPath()]
-    if (this.takeWords('AS') || this.token.kind === 'string' || this.token.kind === 'integer')
-      return { kind: 'UnpivotGroup', columns, label: this.unpivotLabel(), at }
-    return { kind: 'UnpivotGroup', columns, label: null, at }
+    const columns = this.oneOrMore(() => this.columnPath())
+    const isLabelled = this.takeWords('AS') || ['string', 'integer'].includes(this.token.kind)
+    return { kind: 'UnpivotGroup', columns, label: isLabelled ? this.unpivotLabel() : null, at }
   }
 
   private columnPath(): ast.Path {
     const { at } = this.token
-    const parts = [this.identifier()]
+    return { kind: 'Path', parts: this.dotted(this.identifier()), at }
+  }
+
+  /** A name and those behind its dots. */
+  private dotted(first: ast.Identifier): ast.Identifier[] {
+    const names = [first]
     while (this.takeSymbol('.')) {
-      this.checkLinks(parts.length)
-      parts.push(this.anyIdentifier())
+      this.checkLinks(names.length)
+      names.push(this.anyIdentifier())
     }
-    return { kind: 'Path', parts, at }
+    return names
   }
 
   private unpivotLabel(): ast.Literal {
@@ -647,7 +628,7 @@ class Parser extends Cursor {
   private inFromParentheses(): ast.From {
     const { at } = this.token
     if (this.atQueryInParentheses()) {
-      this.countSource(at)
+      this.countOf('sources')
       const query = this.subquery()
       return { kind: 'DerivedTable', query, alias: this.tableAlias(), at }
     }
@@ -659,12 +640,12 @@ class Parser extends Cursor {
 
   private tableOrArray(): ast.TableReference | ast.UnnestReference {
     const { at } = this.token
-    this.countSource(at)
+    this.countOf('sources')
     if (this.takeWords('UNNEST')) {
       const array = this.parenthesized(() => this.unnested())
       return { kind: 'UnnestReference', array, alias: this.tableAlias(), offset: this.withOffset(), at }
     }
-    const path = this.tablePath()
+    const path = this.dotted(this.dashedName())
     if (this.isSymbol('(')) throw this.tableFunction(path, at)
     return { kind: 'TableReference', path, alias: this.tableAlias(), offset: this.withOffset(), at }
   }
@@ -701,15 +682,6 @@ class Parser extends Cursor {
     if (!this.isWord('OFFSET', 1) || !this.takeWords('WITH')) return null
     const { at } = this.next()
     return this.alias() ?? { name: 'offset', quoted: false, at }
-  }
-
-  private tablePath(): ast.Identifier[] {
-    const path = [this.dashedName()]
-    while (this.takeSymbol('.')) {
-      this.checkLinks(path.length)
-      path.push(this.anyIdentifier())
-    }
-    return path
   }
 
   /** A project may have dashes: `deno-relay-logs` is one name, if no space stands between its parts. */
@@ -848,9 +820,8 @@ class Parser extends Cursor {
     const { at } = this.token
     if (this.isSymbol('['))
       throw this.refusal('there is [ where ( should be: write IN (1, 2), or IN UNNEST([1, 2])')
-    if (this.takeWords('UNNEST')) {
+    if (this.takeWords('UNNEST'))
       return { kind: 'InUnnest', array: this.parenthesized(() => this.expression()), at }
-    }
     if (this.atQueryInParentheses()) return { kind: 'InQuery', query: this.subquery(), at }
     return { kind: 'InList', items: this.parenthesized(() => this.expressions()), at }
   }
@@ -859,9 +830,8 @@ class Parser extends Cursor {
     this.next()
     const { at } = operand
     const not = this.takeWords('NOT')
-    if (this.takeWords('DISTINCT', 'FROM')) {
+    if (this.takeWords('DISTINCT', 'FROM'))
       return { kind: 'IsDistinctFrom', not, left: operand, right: this.operators(precedence.bitOr), at }
-    }
     return { kind: 'Is', not, operand, what: this.expectOneOf('NULL', 'TRUE', 'FALSE', 'UNKNOWN'), at }
   }
 
@@ -870,8 +840,8 @@ class Parser extends Cursor {
   /** An operand with its fields, indexes and casts. */
   private suffixed(): ast.Expression {
     let operand = this.primary()
-    if (operand.kind === 'TypedLiteral' && (this.isSymbol('[') || this.isSymbol('.'))) {
-      // `JSON '{}'.a` reads as it is printed, and as any engine reads it: `(JSON '{}').a`.
+    if (/^(TypedLiteral|Case)$/.test(operand.kind) && (this.isSymbol('[') || this.isSymbol('.'))) {
+      // `JSON '{}'.a` reads as it is printed, and as any engine reads it: `(JSON '{}').a`. So does `CASE ... END.a`.
       operand = { kind: 'Parenthesized', expression: operand, at: operand.at }
     }
     for (let links = 1; ; links++) {
@@ -908,7 +878,7 @@ class Parser extends Cursor {
    */
   private colonCast(operand: ast.Expression): ast.Cast {
     if (precedenceOf(operand) < precedence.suffix) throw this.unexpected()
-    const kind = scalars.get(instead(castTypes, this.ahead(1).value) ?? '')
+    const kind = scalars.get(hintFor(castTypes, this.ahead(1).value) ?? '')
     if (!kind) throw this.refusal('casts with :: take types of PostgreSQL: write CAST(x AS type)')
     this.expectSymbol('::')
     this.next()
@@ -920,14 +890,10 @@ class Parser extends Cursor {
     const { text, value } = this.token
     if (reservedWords.has(value) && !reservedFunctions.has(value))
       throw this.refusal(`${text} takes no value before a dot: write it in the parentheses`)
-    const name = this.isSymbol('(') ? this.parenthesized(() => this.dotted()) : [this.anyIdentifier()]
+    const name = this.isSymbol('(')
+      ? this.parenthesized(() => this.dotted(this.identifier()))
+      : [this.anyIdentifier()]
     return this.call(name, of.kind === 'Parenthesized' ? of.expression : of)
-  }
-
-  private dotted(): ast.Identifier[] {
-    const names = [this.identifier()]
-    while (this.takeSymbol('.')) names.push(this.anyIdentifier())
-    return names
   }
 
   private primary(): ast.Expression {
@@ -946,7 +912,7 @@ class Parser extends Cursor {
       case 'symbol':
         return this.bracketed()
       case 'word':
-        return this.keyword()
+        return this.keywords[this.token.value]?.() ?? this.named()
       case 'end':
         break
     }
@@ -968,9 +934,7 @@ class Parser extends Cursor {
 
   private inParentheses(): ast.ScalarSubquery | ast.Tuple | ast.Parenthesized {
     const { at } = this.token
-    if (this.atQueryInParentheses()) {
-      return { kind: 'ScalarSubquery', query: this.subquery(), at }
-    }
+    if (this.atQueryInParentheses()) return { kind: 'ScalarSubquery', query: this.subquery(), at }
     const items = this.parenthesized(() => this.expressions())
     return items.length > 1
       ? { kind: 'Tuple', items, at }
@@ -988,11 +952,7 @@ class Parser extends Cursor {
     INTERVAL: () => this.interval(),
     ARRAY: () => this.array(),
     STRUCT: () => this.struct(),
-  }
-
-  private keyword(): ast.Expression {
-    if (this.isWord('WITH')) return this.withExpression()
-    return this.keywords[this.token.value]?.() ?? this.named()
+    WITH: () => this.withExpression(),
   }
 
   private withExpression(): ast.WithExpression {
@@ -1030,16 +990,11 @@ class Parser extends Cursor {
   }
 
   private pathOrCall(): ast.Path | ast.Call {
-    const { kind, text, value, at } = this.token
+    const { kind, value, at } = this.token
     const callable = kind === 'word' && reservedFunctions.has(value) && this.isSymbol('(', 1)
-    const reserved = kind === 'word' && reservedWords.has(value) && !unsupported.has(value)
     if (this.isWord('UNNEST')) throw this.refusal('UNNEST stands in FROM: write CROSS JOIN UNNEST(x) AS y')
-    if (reserved && !callable)
-      throw (
-        this.superfluous() ??
-        this.refusal(`there is ${text} where an expression should be; as a name it needs backticks`)
-      )
-    const name = callable ? this.anyIdentifier() : this.identifier()
+    const wanted = 'an expression should be; as a name it needs backticks'
+    const name = callable ? this.anyIdentifier() : this.identifier(wanted)
     return this.isSymbol('(') ? this.call([name]) : { kind: 'Path', parts: [name], at }
   }
 
@@ -1106,7 +1061,7 @@ class Parser extends Cursor {
     this.next()
     const weekday = this.isSymbol('(') ? `(${this.parenthesized(() => this.next().value)})` : ''
     if (parts.has(value + weekday)) return value + weekday
-    const meant = instead(otherParts, value, parts)
+    const meant = hintFor(otherParts, value, parts)
     const near = meant ? `; did you mean ${meant}?` : ', such as DAY'
     const hint = value === 'EPOCH' ? ': UNIX_SECONDS(x) gives seconds since 1970' : near
     throw this.refusal(`there is ${text}${weekday} where a part of a date should be${hint}`, at)
@@ -1115,10 +1070,8 @@ class Parser extends Cursor {
   /** `ARRAY(SELECT ...)`, `ARRAY[...]` and `ARRAY<T>[...]`. */
   private array(): ast.ArrayLiteral | ast.ArraySubquery {
     const { at } = this.next()
-    if (this.isSymbol('(')) {
-      return { kind: 'ArraySubquery', query: this.subquery(), at }
-    }
-    const type = this.isSymbol('<') ? this.elementType() : null
+    if (this.isSymbol('(')) return { kind: 'ArraySubquery', query: this.subquery(), at }
+    const type = this.isSymbol('<') ? this.withoutSize(this.elementType(), at) : null
     return { kind: 'ArrayLiteral', keyword: true, type, items: this.elements(), at }
   }
 
@@ -1132,15 +1085,11 @@ class Parser extends Cursor {
 
   private struct(): ast.StructLiteral {
     const { at } = this.next()
-    const type = this.isSymbol('(') ? null : this.structType()
-    const items = this.parenthesized(() => (this.isSymbol(')') ? [] : this.columns(() => this.structItem())))
+    const type = this.isSymbol('(') ? null : this.withoutSize(this.structType(), at)
+    const items = this.parenthesized(() =>
+      this.isSymbol(')') ? [] : this.columns(() => this.column(() => this.nameBehindAs())),
+    )
     return { kind: 'StructLiteral', type, items, at }
-  }
-
-  private structItem(): ast.SelectColumn {
-    const { at } = this.token
-    const expression = this.expression()
-    return { kind: 'SelectColumn', expression, alias: this.takeWords('AS') ? this.identifier() : null, at }
   }
 
   // ---- calls, with the clauses inside and after their parentheses
@@ -1200,12 +1149,10 @@ class Parser extends Cursor {
 
   private argument(): ast.Expression {
     const { at } = this.token
-    if (this.isWord('SELECT') || (this.isWord('WITH') && !this.isSymbol('(', 1))) {
+    if (this.isWord('SELECT') || (this.isWord('WITH') && !this.isSymbol('(', 1)))
       throw this.refusal('a subquery needs parentheses of its own')
-    }
-    if ((this.isWord('TABLE') || this.isWord('MODEL')) && this.atName(1)) {
+    if ((this.isWord('TABLE') || this.isWord('MODEL')) && this.atName(1))
       throw this.refusal(`${this.token.value} arguments are not supported`)
-    }
     if (!this.atName() || !this.isSymbol('=>', 1)) return this.lambdaOrExpression()
     const name = this.identifier()
     this.expectSymbol('=>')
@@ -1217,7 +1164,7 @@ class Parser extends Cursor {
     const inParentheses = this.isSymbol('(')
     const after = inParentheses ? this.afterParentheses() : this.ahead(1)
     if (after.kind !== 'symbol' || after.text !== '->') return this.expression()
-    const parameters = inParentheses ? this.identifiers() : [this.identifier()]
+    const parameters = this.oneOrMore(() => this.identifier())
     this.expectSymbol('->')
     return { kind: 'Lambda', parameters, body: this.expression(), at }
   }
@@ -1237,23 +1184,21 @@ class Parser extends Cursor {
     return count
   }
 
-  /** A plain integer or a parameter. */
-  private count(what: string): ast.Count {
+  /** A plain integer or a parameter, or another number where `numbers` says so. */
+  private count(what: string, numbers: 'an integer' | 'a number' = 'an integer'): ast.Count {
     const { kind, text, value, at } = this.token
-    if (kind !== 'integer' && kind !== 'parameter') {
-      throw this.unexpected(`${what} (an integer or a parameter)`)
-    }
+    if (kind !== 'integer' && kind !== 'parameter' && (kind !== 'float' || numbers === 'an integer'))
+      throw this.unexpected(`${what} (${numbers} or a parameter)`)
     this.next()
     if (kind === 'parameter') return { kind: 'ParameterReference', name: value, at }
-    return { kind: 'Literal', literal: 'INTEGER', text, value: '', at }
+    return { kind: 'Literal', literal: kind === 'float' ? 'FLOAT' : 'INTEGER', text, value: '', at }
   }
 
   /** `(PARTITION BY ... ORDER BY ... ROWS ...)`, or the bare name of a window. */
   private window(): ast.Window {
     const { at } = this.token
-    if (!this.isSymbol('(')) {
+    if (!this.isSymbol('('))
       return { kind: 'Window', base: this.identifier(), partitionBy: [], orderBy: [], frame: null, at }
-    }
     return this.parenthesized(() => ({
       kind: 'Window',
       base: this.atName() ? this.identifier() : null,
@@ -1293,7 +1238,7 @@ class Parser extends Cursor {
       const side = this.expectOneOf('PRECEDING', 'FOLLOWING')
       return { kind: 'FrameBound', bound: `UNBOUNDED ${side}`, count: null, at }
     }
-    const count = this.count('the bound of a frame')
+    const count = this.count('the bound of a frame', 'a number')
     return { kind: 'FrameBound', bound: this.expectOneOf('PRECEDING', 'FOLLOWING'), count, at }
   }
 
@@ -1334,13 +1279,22 @@ class Parser extends Cursor {
     if (this.token.kind !== 'word') throw this.unexpected('a type')
     const kind = scalars.get(this.token.value)
     if (!kind) {
-      const type = instead(types, this.token.value, scalars.keys())
+      const type = hintFor(types, this.token.value, scalars.keys())
       const hint = type ? `: write ${type}` : ', such as STRING or INT64'
       throw this.refusal(`${this.found(0)} where a type should be${hint}`)
     }
-    this.next()
+    const { at } = this.next()
     if (!this.isSymbol('(')) return { kind }
-    return { kind, size: this.parenthesized(() => this.list(() => this.typeSize())) }
+    const size = this.parenthesized(() => this.list(() => this.typeSize()))
+    const hint = sizeHint(kind, size)
+    if (hint !== null) throw this.refusal(`${kind} takes ${hint}`, at)
+    return { kind, size }
+  }
+
+  private withoutSize<T extends SqlType>(type: T, at: number): T {
+    if (hasSize(type))
+      throw this.refusal('the type of a literal takes no size: leave it out, or use CAST', at)
+    return type
   }
 
   private typeSize(): number {
@@ -1355,8 +1309,12 @@ class Parser extends Cursor {
 /** What to write for `INTERVAL '1 hour'`. */
 function intervalOf(text: string): string {
   const [, count = '1', word = ''] = /^\s*(-?\d+)\s*([a-z]*)/i.exec(text) ?? []
-  const part = instead(otherParts, word.toUpperCase(), intervalParts) ?? 'DAY'
+  const part = hintFor(otherParts, word.toUpperCase(), intervalParts) ?? 'DAY'
   return `an interval has no quotes: write INTERVAL ${count} ${part}`
+}
+
+function each<Value>(words: string, value: Value): Record<string, Value> {
+  return Object.fromEntries(words.split(' ').map(word => [word, value]))
 }
 
 type SetOperator = Pick<ast.SetOperation, 'operator' | 'byName'>

@@ -5,83 +5,65 @@
  */
 import { nameOfColumn, sameName } from './columns.ts'
 import { precedence, precedenceOf } from './grammar.ts'
-import type {
-  AnyNode,
-  Count,
-  DerivedTable,
-  Expression,
-  From,
-  Identifier,
-  OrderItem,
-  Path,
-  Query,
-  QueryBody,
-  Select,
-  SelectColumn,
-  SelectItem,
-  SelectStar,
-  StructLiteral,
-  TableReference,
-  With,
-} from './tree.ts'
+import type * as ast from './tree.ts'
 import { children } from './walk.ts'
 
 /** The operators so far: `SELECT * FROM from WHERE where ORDER BY ... LIMIT ...`. */
 export interface Pipe {
-  from: From
-  where: Expression | null
-  orderBy: OrderItem[]
-  limit: Count | null
-  offset: Count | null
+  from: ast.From
+  where: ast.Expression | null
+  orderBy: ast.OrderItem[]
+  limit: ast.Count | null
+  offset: ast.Count | null
   hidden: HiddenRows[]
   at: number
 }
 
 /** A range variable inside a SELECT of the pipe. Operators after it still name it, so that SELECT passes on what they read. */
 interface HiddenRows {
-  name: Identifier
+  name: ast.Identifier
   /** The name of the column that stands for it: one that no table has, so that a `*` can leave it out. */
-  passedAs: Identifier
+  passedAs: ast.Identifier
   /** Whether the name alone stands for a row: that of an array may stand for a scalar, which `*` has. */
   isRow: boolean
-  level: { select: Select }
+  level: { select: ast.Select }
   /** That column: a STRUCT of the fields that are read, or the row. */
-  column: SelectColumn | null
+  column: ast.SelectColumn | null
 }
 
 /** A pipe as it begins, with no operator behind its FROM. */
-export function pipeOver(from: From, hidden: HiddenRows[] = []): Pipe {
+export function pipeOver(from: ast.From, hidden: HiddenRows[] = []): Pipe {
   return { from, where: null, orderBy: [], limit: null, offset: null, hidden, at: from.at }
 }
 
 /** A pipe that reads the rows of a query, by the name `alias` where there is one. */
 export function pipeOverQuery(
-  query: Query,
-  alias: Identifier | null = null,
+  query: ast.Query,
+  alias: ast.Identifier | null = null,
   hidden: HiddenRows[] = [],
 ): Pipe {
   return pipeOver({ kind: 'DerivedTable', query, alias, at: query.at }, hidden)
 }
 
 /** A SELECT or set operation as a query, at the place of its pipe: no WITH before it, no order or limit behind it. */
-export function queryOf(body: QueryBody, { at }: Pick<Pipe, 'at'>): Query {
+export function queryOf(body: ast.QueryBody, { at }: Pick<Pipe, 'at'>): ast.Query {
   return { kind: 'Query', with: null, body, orderBy: [], limit: null, offset: null, at }
 }
 
 /** The whole pipe as one query, with none of its range variables. */
-export function pipedQuery(pipe: Pipe): Query {
+export function pipedQuery(pipe: Pipe): ast.Query {
   const except = carried(pipe)
   const inner = except.length > 0 ? null : innerQuery(pipe)
   return inner ?? sorted(pipe, queryOf(selectOver(pipe, { items: [starOf(pipe.at, { except })] }), pipe))
 }
 
 /** The names of the columns that are there for hidden range variables, which a `*` leaves out. */
-function carried({ hidden }: Pick<Pipe, 'hidden'>): Identifier[] {
+function carried({ hidden }: Pick<Pipe, 'hidden'>): ast.Identifier[] {
   return hidden.filter(({ column }) => column).map(({ passedAs }) => passedAs)
 }
 
 /** The query in FROM, if it can take the order and limit of the pipe. */
-function innerQuery(pipe: Pipe): Query | null {
+function innerQuery(pipe: Pipe): ast.Query | null {
   const { from, where } = pipe
   if (from.kind !== 'DerivedTable' || from.alias || where) return null
   const { query } = from
@@ -89,23 +71,23 @@ function innerQuery(pipe: Pipe): Query | null {
   return isSorted(query) || query.with || renames(query) ? null : sorted(pipe, query)
 }
 
-function sorted({ orderBy, limit, offset }: Pipe, query: Query): Query {
+function sorted({ orderBy, limit, offset }: Pipe, query: ast.Query): ast.Query {
   return { ...query, orderBy, limit, offset }
 }
 
 /** A `*` for all columns of a pipe, but for these changes. */
-export function starOf(at: number, changes: Partial<SelectStar> = {}): SelectStar {
+export function starOf(at: number, changes: Partial<ast.SelectStar> = {}): ast.SelectStar {
   return { kind: 'SelectStar', of: null, except: [], replace: [], rename: [], at, ...changes }
 }
 
-function renames({ body }: Query): boolean {
+function renames({ body }: ast.Query): boolean {
   return (
     body.kind === 'Select' && body.items.some(item => item.kind === 'SelectStar' && item.rename.length > 0)
   )
 }
 
 /** The common tables of both, the first before the second. */
-export function withMore(first: With | null, second: With | null): With | null {
+export function withMore(first: ast.With | null, second: ast.With | null): ast.With | null {
   if (!first || !second) return first ?? second
   return { ...first, recursive: first.recursive || second.recursive, ctes: [...first.ctes, ...second.ctes] }
 }
@@ -125,7 +107,11 @@ export function settled(pipe: Pipe): Pipe {
  * A pipe over all columns of another, with these changes and more columns behind them. Operators after it may name the
  * range variables of the other (`readBy`), but for those whose names new columns take.
  */
-export function passedOn(pipe: Pipe, changes: Partial<SelectStar> = {}, more: SelectItem[] = []): Pipe {
+export function passedOn(
+  pipe: Pipe,
+  changes: Partial<ast.SelectStar> = {},
+  more: ast.SelectItem[] = [],
+): Pipe {
   const columns = more.map(item => (item.kind === 'SelectColumn' ? nameOfColumn(item) : null))
   const names = [...columns, ...(changes.rename ?? []).map(({ name }) => name.name)]
   const taken = pipe.hidden.filter(({ name }) => names.some(own => sameName(own, name.name)))
@@ -149,7 +135,7 @@ export function passedOn(pipe: Pipe, changes: Partial<SelectStar> = {}, more: Se
 }
 
 /** The range variables of FROM, for UNNEST with its array. */
-function rowsOf(from: From): (Pick<HiddenRows, 'name' | 'isRow'> & { of: Expression | null })[] {
+function rowsOf(from: ast.From): (Pick<HiddenRows, 'name' | 'isRow'> & { of: ast.Expression | null })[] {
   if (from.kind === 'Join') return [...rowsOf(from.left), ...rowsOf(from.right)]
   if (from.kind === 'JoinInParentheses') return rowsOf(from.join)
   const name = from.alias ?? (from.kind === 'TableReference' ? from.path.at(-1)! : null)
@@ -159,12 +145,12 @@ function rowsOf(from: From): (Pick<HiddenRows, 'name' | 'isRow'> & { of: Express
 }
 
 /** The pipe, in which what these nodes read of hidden range variables has become columns, and the nodes read those. */
-export function readBy(pipe: Pipe, nodes: AnyNode[]): Pipe {
+export function readBy(pipe: Pipe, nodes: ast.AnyNode[]): Pipe {
   for (const node of nodes) carryIn(node, pipe.hidden)
   return pipe
 }
 
-function carryIn(node: AnyNode, hidden: HiddenRows[]): void {
+function carryIn(node: ast.AnyNode, hidden: HiddenRows[]): void {
   if (hidden.length === 0) return
   if (node.kind === 'Path') return carry(node, hidden)
   const from = fromOf(node)
@@ -179,12 +165,12 @@ function carryIn(node: AnyNode, hidden: HiddenRows[]): void {
   if (node.kind === 'SelectColumn' && name && item?.parts.at(-1) !== name) node.alias ??= name
 }
 
-function fromOf(node: AnyNode): From | null {
+function fromOf(node: ast.AnyNode): ast.From | null {
   const select = node.kind === 'Query' ? node.body : node
   return select.kind === 'Select' ? select.from : null
 }
 
-function carry(path: Path, hidden: HiddenRows[]): void {
+function carry(path: ast.Path, hidden: HiddenRows[]): void {
   const [first, field, ...more] = path.parts
   const rows = hidden.findLast(({ name }) => sameName(name.name, first!.name))
   if (!rows || (!field && !rows.isRow)) return
@@ -197,13 +183,13 @@ function carry(path: Path, hidden: HiddenRows[]): void {
     expression.kind === 'StructLiteral' &&
     !expression.items.some(item => sameName(nameOfColumn(item), field.name))
   ) {
-    const read: Path = { kind: 'Path', parts: [name, field], at }
+    const read: ast.Path = { kind: 'Path', parts: [name, field], at }
     expression.items.push({ kind: 'SelectColumn', expression: read, alias: null, at })
   }
   path.parts = [{ ...passedAs, at: first!.at }, ...(field ? [field] : []), ...more]
 }
 
-function addColumn({ passedAs, level }: HiddenRows, expression: StructLiteral): SelectColumn {
+function addColumn({ passedAs, level }: HiddenRows, expression: ast.StructLiteral): ast.SelectColumn {
   const { select } = level
   // RENAME stands alone, so the column comes from a SELECT inside.
   if (select.items.some(item => item.kind === 'SelectStar' && item.rename.length > 0)) {
@@ -212,13 +198,13 @@ function addColumn({ passedAs, level }: HiddenRows, expression: StructLiteral): 
     select.from = { kind: 'DerivedTable', query, alias: null, at: select.at }
     select.where = null
   }
-  const column: SelectColumn = { kind: 'SelectColumn', expression, alias: passedAs, at: passedAs.at }
+  const column: ast.SelectColumn = { kind: 'SelectColumn', expression, alias: passedAs, at: passedAs.at }
   level.select.items.push(column)
   return column
 }
 
 /** A SELECT with the FROM and WHERE of a pipe. */
-export function selectOver({ from, where, at }: Pipe, clauses: Partial<Select>): Select {
+export function selectOver({ from, where, at }: Pipe, clauses: Partial<ast.Select>): ast.Select {
   return {
     kind: 'Select',
     distinct: false,
@@ -236,7 +222,7 @@ export function selectOver({ from, where, at }: Pipe, clauses: Partial<Select>):
 }
 
 /** One condition more. It applies before what sorts or cuts the pipe, so such a pipe is `settled` first. */
-export function filtered(pipe: Pipe, condition: Expression): Pipe {
+export function filtered(pipe: Pipe, condition: ast.Expression): Pipe {
   const { where } = readBy(pipe, [condition])
   if (!where) return { ...pipe, where: condition }
   const left = inParentheses(where, precedence.and)
@@ -244,7 +230,7 @@ export function filtered(pipe: Pipe, condition: Expression): Pipe {
   return { ...pipe, where: { kind: 'Binary', operator: 'AND', left, right, at: where.at } }
 }
 
-function inParentheses(expression: Expression, lowest: number): Expression {
+function inParentheses(expression: ast.Expression, lowest: number): ast.Expression {
   if (precedenceOf(expression) >= lowest) return expression
   return { kind: 'Parenthesized', expression, at: expression.at }
 }
@@ -259,7 +245,7 @@ export function distinct(pipe: Pipe): Pipe {
 }
 
 /** The pipe under a name. */
-export function named(pipe: Pipe, alias: Identifier): Pipe {
+export function named(pipe: Pipe, alias: ast.Identifier): Pipe {
   return pipeOverQuery(pipedQuery(pipe), alias)
 }
 
@@ -275,7 +261,7 @@ export function joinable(pipe: Pipe): Pipe {
 }
 
 /** The pipe as a table that PIVOT and UNPIVOT take: one that is plain, under its name. */
-export function turnable(pipe: Pipe): TableReference | DerivedTable {
+export function turnable(pipe: Pipe): ast.TableReference | ast.DerivedTable {
   const { from, hidden } = joinable(pipe)
   if (carried({ hidden }).length === 0 && (from.kind === 'TableReference' || from.kind === 'DerivedTable'))
     return from

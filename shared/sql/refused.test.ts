@@ -15,6 +15,22 @@ function refusal(sql: string): SqlError {
 /** The text, a part of the message, and the column (or line:column) of the place. */
 type Refused = [sql: string, message: string, place: string]
 
+const sizes: Refused[] = [
+  ["select cast('a' as string(0))", 'STRING takes one size from 1: write it as in STRING(10)', '1:20'],
+  ["select cast('a' as string(1, 2))", 'STRING takes one size', '1:20'],
+  ["select cast(b'a' as bytes(0))", 'BYTES takes one size', '1:21'],
+  ['select cast(5 as int(5))', 'INT64 takes no size: write INT64', '1:18'],
+  ["select cast('{}' as json(1))", 'JSON takes no size', '1:21'],
+  ...['0', '30', '50', '10, 10', '2, 5', '35, 5', '1, 2, 3'].map((size): Refused => [
+    `select cast(5 as numeric(${size}))`,
+    'NUMERIC takes (precision, scale): up to 29 digits before the point and 9 behind it, as in (10, 2)',
+    '1:18',
+  ]),
+  ['select cast(5 as bignumeric(39))', 'BIGNUMERIC takes (precision, scale): up to 38', '1:18'],
+  ["select array<string(5)>['a']", 'leave it out, or use CAST', '1:8'],
+  ["select struct<a int64, b array<string(5)>>(1, ['a'])", 'leave it out, or use CAST', '1:8'],
+]
+
 const statements: Refused[] = [
   ['', 'the query is empty', '1:1'],
   ['-- nothing\n/* here */', 'the query is empty', '2:11'],
@@ -68,8 +84,8 @@ const unsupported: Refused[] = [
   ['select 1 from a natural join b', 'NATURAL JOIN is not supported', '1:17'],
   ['select 1 from a, lateral (select 1)', 'LATERAL is not supported', '1:18'],
   [
-    'select 1 from t group by grouping sets (a, rollup (b))',
-    'ROLLUP inside GROUPING SETS is not supported',
+    'select 1 from t group by grouping sets (a, cube (b, c, d, e, f, g, h, i, j))',
+    'CUBE inside GROUPING SETS takes up to 8 keys',
     '1:44',
   ],
   ["select a from t order by a collate 'und:ci'", 'COLLATE is not supported', '1:28'],
@@ -295,6 +311,7 @@ describe.each([
   ['statements other than one query', statements],
   ['a misspelt keyword', misspelt],
   ['what is not supported', unsupported],
+  ['sizes of types', sizes],
   ['what is not grammar', grammar],
   ['what other dialects have', dialects],
   ['PIVOT, UNPIVOT and set operations by name', turned],

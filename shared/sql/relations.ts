@@ -2,14 +2,15 @@ import type { AnyNode, CommonTable, Query, TableReference, With } from './tree.t
 import { children } from './walk.ts'
 
 /**
- * The references by a plain name that a query makes to tables and to common tables around it: to all but the tables of a
- * WITH inside, each of which is visible to those after it and to its query, with RECURSIVE to all.
+ * The names in FROM that a query reads from outside: all but those of the tables of a WITH inside, each of which is visible to
+ * those after it and to its query, with RECURSIVE to all. One with dots may be an array of a row.
  */
-export function plainReferences(query: Query): TableReference[] {
+export function outerReferences(query: Query): TableReference[] {
   const found: TableReference[] = []
   const visit = (node: AnyNode, inside: ReadonlySet<string>): void => {
-    if (node.kind === 'TableReference' && node.path.length === 1 && !inside.has(nameKey(node.path[0]!.name)))
-      found.push(node)
+    const isOuter =
+      node.kind === 'TableReference' && !(isPlain(node) && inside.has(nameKey(node.path[0]!.name)))
+    if (isOuter) found.push(node)
     if (node.kind !== 'Query' || !node.with) return children(node).forEach(child => visit(child, inside))
     const { ctes, recursive } = node.with
     const names = new Set(inside)
@@ -24,9 +25,15 @@ export function plainReferences(query: Query): TableReference[] {
   return found
 }
 
-/** Their keys. */
+function isPlain({ path }: TableReference): boolean {
+  return path.length === 1
+}
+
+/** The keys of those without dots, which are tables or common tables around the query. */
 export function plainNamesIn(query: Query): string[] {
-  return plainReferences(query).map(({ path }) => nameKey(path[0]!.name))
+  return outerReferences(query)
+    .filter(isPlain)
+    .map(({ path }) => nameKey(path[0]!.name))
 }
 
 export function readsItself({ name, query }: CommonTable): boolean {
@@ -64,3 +71,15 @@ export function nameKey(name: string): string {
 }
 
 const capitals = /[A-Z]/
+
+/** The first of these whose name is that of one before it. */
+export function firstTwice<Named>(
+  all: readonly Named[],
+  nameOf: (each: Named) => string | null,
+): Named | undefined {
+  const seen = new Set<string>()
+  return all.find(each => {
+    const name = nameOf(each)
+    return name !== null && seen.size === seen.add(nameKey(name)).size
+  })
+}

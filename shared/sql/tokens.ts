@@ -3,7 +3,7 @@
  * nothing that two readers could split in two ways.
  */
 import { placeOf, SqlError } from './error.ts'
-import { characters, instead } from './instead.ts'
+import { characters, hintFor } from './hints.ts'
 import { defaultLimits } from './limits.ts'
 
 type TokenKind = 'word' | 'quoted' | 'string' | 'bytes' | 'integer' | 'float' | 'parameter' | 'symbol' | 'end'
@@ -34,7 +34,14 @@ const wordCharacter = /\w/
 const wordOrDot = /[\w.]/
 
 /** In this order: r'..' is a string before it is a word, and .5 a number before it is a dot. */
-const readers: Reader[] = [readLiteral, readWord, readName, readParameter, readNumber, readSymbol]
+const readers: Reader[] = [
+  readLiteral,
+  reader('word', words, text => text.toUpperCase()),
+  reader('quoted', backticks, text => text.slice(1, -1)),
+  reader('parameter', parameters, text => text.slice(1)),
+  readNumber,
+  reader('symbol', symbols, () => ''),
+]
 
 /** All tokens of the text, and one of kind `end`. Throws SqlError at the first character that begins none. */
 export function tokenize(sql: string, limits: { bytes: number; tokens: number } = defaultLimits): Token[] {
@@ -87,7 +94,7 @@ function unreadable(sql: string, at: number): string {
   if (sql.startsWith('@@', at)) return 'system variables are not supported'
   if (sql.startsWith('@{', at)) return 'hints are not supported'
   if (character === '@') return 'a parameter is written @name'
-  const hint = instead(characters, character)
+  const hint = hintFor(characters, character)
   if (/[\p{C}\p{M}\p{Z}]/u.test(character)) return `${codePoint(character)} is not allowed here: delete it`
   return `${JSON.stringify(character)} is not allowed here${hint ? `: ${hint}` : ''}`
 }
@@ -109,19 +116,11 @@ function readLiteral(sql: string, at: number): Token | null {
   return token(literal.bytes ? 'bytes' : 'string', sql, at, literal.end, literal.value)
 }
 
-function readWord(sql: string, at: number): Token | null {
-  const text = matchAt(words, sql, at)
-  return text === null ? null : token('word', sql, at, words.lastIndex, text.toUpperCase())
-}
-
-function readName(sql: string, at: number): Token | null {
-  const text = matchAt(backticks, sql, at)
-  return text === null ? null : token('quoted', sql, at, backticks.lastIndex, text.slice(1, -1))
-}
-
-function readParameter(sql: string, at: number): Token | null {
-  const text = matchAt(parameters, sql, at)
-  return text === null ? null : token('parameter', sql, at, parameters.lastIndex, text.slice(1))
+function reader(kind: TokenKind, pattern: RegExp, valueOf: (text: string) => string): Reader {
+  return (sql, at) => {
+    const text = matchAt(pattern, sql, at)
+    return text === null ? null : token(kind, sql, at, pattern.lastIndex, valueOf(text))
+  }
 }
 
 function readNumber(sql: string, at: number): Token | null {
@@ -132,10 +131,6 @@ function readNumber(sql: string, at: number): Token | null {
   const end = numbers.lastIndex
   if (wordOrDot.test(sql[end] ?? '')) throw refusal(sql, end, 'a number ends before a letter or a dot')
   return token(integers.test(text) ? 'integer' : 'float', sql, at, end)
-}
-
-function readSymbol(sql: string, at: number): Token | null {
-  return matchAt(symbols, sql, at) === null ? null : token('symbol', sql, at, symbols.lastIndex)
 }
 
 function matchAt(pattern: RegExp, sql: string, at: number): string | null {

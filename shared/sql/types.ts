@@ -10,6 +10,12 @@ interface ScalarType {
   size?: number[]
 }
 
+/** Whether a size is written in a type, or in one that it holds. */
+export function hasSize(type: SqlType): boolean {
+  if (type.kind === 'ARRAY') return hasSize(type.element)
+  return type.kind === 'STRUCT' ? type.fields.some(field => hasSize(field.type)) : type.size !== undefined
+}
+
 export interface ArrayType {
   kind: 'ARRAY'
   element: SqlType

@@ -19,6 +19,7 @@ import { createAuthenticator } from '../keys/authenticate.ts'
 import { openByteLimits } from '../keys/limits.ts'
 import { issueKey, revokeKey, rotateKey } from '../keys/records.ts'
 import { endpointWith, keyFieldsFor, use } from '../warm/testing/fixture.ts'
+import { Budget } from '../warm/budget.ts'
 import { warm } from '../warm/warm.ts'
 import { openSqlite } from './sqlite/store.ts'
 import { type Store, StoreError } from './store.ts'
@@ -62,7 +63,7 @@ const read = (store: Store, freshMs = 60_000) =>
 const own = endpointWith()
 const batch = endpointWith({ batch: true })
 const warmAll = (store: Store) =>
-  warm({ engine: instant, store, log: () => {} }, [own, batch], { ms: 5000, bytes: 1e9 })
+  warm({ engine: instant, store, log: () => {} }, [own, batch], new Budget({ ms: 5000, bytes: 1e9 }))
 const instant = {
   ...({} as QueryEngine),
   describe: () => Promise.reject(new Error('no columns')),

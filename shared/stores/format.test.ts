@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { channelsAt, readChannels } from '../alerts/channels.ts'
+import { alertsCollection, recordIn } from '../alerts/record.ts'
+import { shownState } from '../alerts/state.ts'
 import { BytesInFlight } from '../answers/in-flight.ts'
 import { CacheEntries } from '../cache/entries.ts'
 import { AnswerCache } from '../cache/cache.ts'
@@ -11,8 +14,9 @@ import { answersCollection, headOf } from '../cache/head.ts'
 import { engine, quick, request } from '../cache/testing/requests.ts'
 import { openEndpoints } from '../endpoints/lookup.ts'
 import { listVersions } from '../endpoints/versions.ts'
+import { addView, listViews } from '../endpoints/views.ts'
 import { createAuthenticator } from '../keys/authenticate.ts'
-import { readKey } from '../keys/key-text.ts'
+import { readKey } from '../key-text.ts'
 import { issueKey, listKeys, revokeKey } from '../keys/records.ts'
 import { openCursors } from '../pages/cursor.ts'
 import { formats } from './format.ts'
@@ -92,11 +96,39 @@ describeStores('stored documents', ({ open }) => {
       })
     })
 
+    test('have the view, with who saved it', async () => {
+      const saved = fixture.documents.filter(({ collection }) => collection === 'views')
+      const view = {
+        name: 'Errors',
+        address: '#a?.severity=error',
+        by: 'console',
+        at: '2026-11-22T13:01:00.000Z',
+      }
+      expect(await listViews(store, 'a-shelf')).toMatchObject(saved.map(() => view))
+    })
+
     test('open the cursor', async () => {
       expect(await openCursors(store).open(fixture.cursor)).toMatchObject({
         direction: 'next',
         after: { time: '1767225600000000', tie: 'abc' },
       })
+    })
+
+    test('tell the state of an alert, and what is still to be sent', async () => {
+      const { documents } = await store.query({ collection: alertsCollection, limit: 10 })
+      expect(documents).toHaveLength(file.startsWith('before') ? 0 : 1)
+      for (const { fields } of documents) {
+        const { state, outbox, history } = recordIn(fields)
+        expect(shownState(state)).toEqual({ state: 'firing', since: Date.UTC(2026, 0, 1) })
+        expect(outbox.map(({ message, to }) => [message.id, to])).toEqual([
+          [history[0]!.id, [{ channel: 'ops', tries: 1, notBefore: Date.UTC(2026, 0, 1, 0, 1, 30) }]],
+        ])
+      }
+    })
+
+    test('name the channels of alerts', async () => {
+      const { channels } = await readChannels(store)
+      expect(channels).toEqual(file.startsWith('before') ? {} : { ops: { kind: 'slack', secret: 'OPS' } })
     })
 
     test('have the bytes of answers, in their head or in chunks', async () => {
@@ -145,6 +177,12 @@ describeStores('stored documents', ({ open }) => {
       await expect(opening).rejects.toMatchObject(later('The secret of cursors'))
     })
 
+    test('are refused as views', async () => {
+      await addView(store, 'a-shelf', { name: 'Errors', address: '#a' }, 'console')
+      await makeNewer('views')
+      await expect(listViews(store, 'a-shelf')).rejects.toMatchObject(later('A view'))
+    })
+
     test('are no answers: the next request makes one, which is read', async () => {
       const { documents } = await store.query({ collection: answersCollection, limit: 10 })
       const cache = new AnswerCache(store, quick)
@@ -166,14 +204,15 @@ describeStores('stored documents', ({ open }) => {
 test('each format that is written has a fixture', () => {
   const written = fixtures.map(file => {
     const { documents } = readFixture(file)
-    const of = (name: string) => documents.find(({ collection }) => collection === name)!.fields
+    const of = (name: string) => documents.find(({ collection }) => collection === name)?.fields
     const number = (tagged: Tagged | undefined) => (tagged && 'value' in tagged ? tagged.value : undefined)
-    const [definition, key, secret] = ['endpoints', 'keys', 'secrets'].map(name => number(of(name)['format']))
-    const { format: answer } = number(of('answers')['stored']) as { format?: number }
-    return { definition, key, secret, answer }
+    const names = ['endpoints', 'keys', 'secrets', 'views', alertsCollection, channelsAt.collection]
+    const [definition, key, secret, view, alert, channels] = names.map(name => number(of(name)?.['format']))
+    const { format: answer } = number(of('answers')!['stored']) as { format?: number }
+    return { definition, key, secret, view, alert, channels, answer }
   })
-  const { definition, key, secret, answer } = formats
-  expect(written).toContainEqual({ definition, key, secret, answer })
+  const { definition, key, secret, view, alert, channels, answer } = formats
+  expect(written).toContainEqual({ definition, key, secret, view, alert, channels, answer })
 })
 
 test('a file of SQLite that a later version made is refused, and left as it is', async () => {

@@ -13,16 +13,23 @@ export const formats = {
   /** `endpoints` and `endpointVersions`. */
   definition: 1,
   key: 1,
+  /** The document of channels of alerts. */
+  channels: 1,
+  issuer: 1,
   /** `stored` of `answers`: the summary, and the bytes that it names. */
   answer: 1,
   /** `secrets/cursors`. */
   secret: 1,
+  /** `views`. */
+  view: 1,
   /** The text that callers have. */
   cursor: 1,
   /** The tables of SQLite's file. */
   file: 1,
   /** The record of a log table's loads, on a laptop. */
   loads: 1,
+  /** `alerts`: the state of an alert. */
+  alert: 1,
   /** What `lqe store export` writes. */
   export: 1,
 }

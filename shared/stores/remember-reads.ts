@@ -45,7 +45,8 @@ export function rememberReads<Value, Context = undefined>({
   /** A store that did not answer is left alone by all keys that memory has. */
   let away: { error: StoreError; until: number } | null = null
   const memory = new LRUCache<string, Known<Value>, { context: Context }>({
-    max,
+    maxSize: max, // with `max`, each cold start would fill as many places
+    sizeCalculation: () => 1,
     perf: clock,
     ttlResolution: 0,
     ttl: rememberMs,

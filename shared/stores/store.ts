@@ -3,6 +3,8 @@
  * and no others. Every adapter passes the suites `stores.*.test.ts` in this folder.
  */
 
+import { PortError } from '../errors.ts'
+
 /** A value of a document. Bytes and dates are at the top level only. */
 export type Plain = null | boolean | number | string | Plain[] | { [field: string]: Plain }
 export type Fields = { [field: string]: Plain | Uint8Array | Date }
@@ -94,13 +96,17 @@ export interface Store {
 export type StoreErrorReason = 'conflict' | 'too_large' | 'invalid' | 'unavailable' | 'newer_format'
 
 /** The only error of a store. */
-export class StoreError extends Error {
+export class StoreError extends PortError<StoreErrorReason> {
   override readonly name = 'StoreError'
-  readonly reason: StoreErrorReason
 
   constructor(reason: StoreErrorReason, message: string, options: { cause?: unknown } = {}) {
-    super(message, { cause: options.cause })
-    this.reason = reason
+    super(reason, message, options.cause)
+  }
+
+  /** With the status code of gRPC or the error code of Node that the store's client gives. */
+  get logged(): Record<string, string | number> {
+    const { code } = (this.cause ?? {}) as { code?: unknown }
+    return { reason: this.reason, ...(typeof code === 'number' || typeof code === 'string' ? { code } : {}) }
   }
 }
 

@@ -1,5 +1,8 @@
 import { StoreError } from './store.ts'
 
+/** The longest waits for the store, in milliseconds. shared/cache/README.md, "Times". */
+export const timeouts = { head: 1000, lease: 1000, publish: 2000, chunks: 1000, chunksPerMegabyte: 500 }
+
 /**
  * Waits for a store call at most `ms` milliseconds: a client in trouble may hang for 20 s whatever its own settings.
  * @throws StoreError `unavailable` after that time; a write may still happen then

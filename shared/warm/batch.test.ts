@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Endpoint } from '../endpoints/definition.ts'
 import { isoTimestamp } from '../endpoints/timestamps.ts'
 import type { QueryEngine, Result, Row } from '../engines/engine.ts'
 import { openDuckDb } from '../engines/duckdb/engine.ts'
@@ -15,7 +14,7 @@ import { parse } from '../sql/parser.ts'
 import { parameterNames } from '../sql/walk.ts'
 import { rounds } from '../testing/rounds.ts'
 import { batchFor, type ParameterSet, splitRows } from './batch.ts'
-import { bindingsOf, parameters, randomQuery, randomRows, tables } from './testing/random-queries.ts'
+import { bindingsOf, endpointOf, randomQuery, randomRows, shown, tables } from './testing/random-queries.ts'
 
 const count = rounds(200, 10_000)
 const limits = { maxRows: 100_000, timeoutMs: 60_000 }
@@ -38,11 +37,6 @@ afterAll(async () => {
   rmSync(logsFolder, { recursive: true, force: true })
 })
 
-function endpointOf([set]: ParameterSet[]): Endpoint {
-  const names = set!.map(({ name }) => [name, parameters[name]!.definition] as const)
-  return { parameters: Object.fromEntries(names), maxRows: 100_000, maxResultBytes: null } as Endpoint
-}
-
 /** What is made of a query: rows for each set, or why there is no batch. */
 async function together(sql: string, sets: ParameterSet[]): Promise<Result[] | string> {
   const endpoint = endpointOf(sets)
@@ -63,11 +57,6 @@ async function alone(sql: string, sets: ParameterSet[]): Promise<Result[] | null
     return null
   }
   return results
-}
-
-function shown({ columns, rows }: Result, isOrdered: boolean): string {
-  const texts = rows.map(row => JSON.stringify(row))
-  return JSON.stringify([columns, isOrdered ? texts : texts.toSorted()])
 }
 
 const since = (times: (string | null)[]): ParameterSet[] =>
@@ -119,6 +108,25 @@ describe('rows are bounded by all sets together, before they are joined with any
       )
     },
   )
+})
+
+test('the columns of tables are asked for once, and again where the engine did not tell them', async () => {
+  let asked = 0
+  let isDown = true
+  const describe: QueryEngine['describe'] = statement => {
+    asked++
+    return isDown ? Promise.reject(new Error('down')) : engine.describe(statement)
+  }
+  const counted: QueryEngine = Object.assign(Object.create(engine) as QueryEngine, { describe })
+  const sets = [bindingsOf(['since'], new Random(1))]
+  const query = { sql: 'SELECT ts FROM logs WHERE ts > @since', rollups: [] }
+  const once = () => batchFor(counted, endpointOf(sets), query)
+  await once().catch(() => {})
+  isDown = false
+  const made = await once()
+  expect(asked).toBe(2)
+  expect(await once()).toBe(made)
+  expect(asked).toBe(2)
 })
 
 test(`${count} random queries answer many sets in one statement as they answer each`, async () => {

@@ -1,4 +1,5 @@
 /** A saved query for many parameter sets: one statement (`shared/sql/batch/` makes it), whose rows are split by set. */
+import { LRUCache } from 'lru-cache'
 import { type Endpoint, parameterColumns } from '../endpoints/definition.ts'
 import { type SavedQuery, statementOf } from '../endpoints/saved-query.ts'
 import {
@@ -26,12 +27,33 @@ export function sentOf(set: ParameterSet): string[] {
 /** Makes the statement for many sets; of none for a dry run. */
 export type Batch = (sets: ParameterSet[]) => Statement
 
+/** How long the columns of tables are taken to stay as they are. */
+const rememberedMs = 3_600_000
+const remembered = new WeakMap<QueryEngine, LRUCache<string, Promise<Batch>>>()
+
 /**
- * The batch of a saved query.
+ * The batch of a saved query, remembered by its text.
  * @throws SqlError, at the place, for a query of a shape that no batch can have
  */
-export async function batchFor(engine: QueryEngine, endpoint: Endpoint, query: SavedQuery): Promise<Batch> {
-  const catalog = await catalogOf(engine, query)
+export function batchFor(engine: QueryEngine, endpoint: Endpoint, query: SavedQuery): Promise<Batch> {
+  const known = remembered.get(engine) ?? new LRUCache({ max: 200, ttl: rememberedMs })
+  remembered.set(engine, known)
+  const key = JSON.stringify([query, parameterColumns(endpoint)])
+  const found = known.get(key)
+  if (found) return found
+  const made = madeFor(engine, endpoint, query, () => known.delete(key))
+  known.set(key, made)
+  return made
+}
+
+/** @param doubt is called where the engine does not tell a table's columns, as it may the next time */
+async function madeFor(
+  engine: QueryEngine,
+  endpoint: Endpoint,
+  query: SavedQuery,
+  doubt: () => void,
+): Promise<Batch> {
+  const catalog = await catalogOf(engine, query, doubt)
   const parameters = parameterColumns(endpoint)
   const type = { kind: 'ARRAY', element: typeOfSet(parameters) } as const
   const batch: Batch = sets => {
@@ -52,14 +74,17 @@ export async function batchFor(engine: QueryEngine, endpoint: Endpoint, query: S
 }
 
 /** The columns of the tables that a query reads, as the engine has them. */
-async function catalogOf(engine: QueryEngine, { sql, rollups }: SavedQuery) {
+async function catalogOf(engine: QueryEngine, { sql, rollups }: SavedQuery, doubt: () => void) {
   const tables = new Set(tablesOf(parse(sql)).map(({ path }) => path.map(({ name }) => name).join('.')))
   const columnsOf = async (table: string): Promise<Columns> => {
     const statement = statementOf({ sql: `SELECT * FROM \`${table}\``, rollups }, [])
     return engine.describe(statement).then(
       ({ columns }) => columns,
-      // Such as a table that BigQuery shows to none who name no partition.
-      () => ({ unknown: `the columns of ${table} are not known` }),
+      () => {
+        doubt()
+        // Such as a table that BigQuery shows to none who name no partition.
+        return { unknown: `the columns of ${table} are not known` }
+      },
     )
   }
   const columns = new Map<string, Columns>()

@@ -1,9 +1,9 @@
 /** Refreshes due answers: many sets by one statement, in one scan or from the roll-up, or each by its own statement. */
 import pMap from 'p-map'
 import { finish } from '../answers/answer.ts'
-import { blame } from '../answers/blame.ts'
-import { estimateOver, lacksRollup, runQuery } from '../answers/engine-errors.ts'
-import { redactError } from '../answers/get-answer.ts'
+import { blame } from '../run/blame.ts'
+import { estimateOver, lacksRollup, runQuery } from '../run/run-query.ts'
+import { redactError } from '../run/get-answer.ts'
 import { claim, type Claim, claimTogether } from '../cache/refresh-claim.ts'
 import { asApiError } from '../cache/failures.ts'
 import type { Endpoint } from '../endpoints/definition.ts'

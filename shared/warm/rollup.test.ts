@@ -10,13 +10,7 @@ import { rounds } from '../testing/rounds.ts'
 const endpoint = endpointWith({
   batch: true,
   warm: { seconds: 300, maxSets: 3 },
-  rollup: { query: 'a.rollup.sql', partition: 'minute' },
-  answers: [
-    {
-      query: 'a.from.sql',
-      when: { properties: { project: { pattern: '^p' } } },
-    },
-  ],
+  rollup: { query: 'a.rollup.sql', from: 'a.from.sql', when: { properties: { project: { pattern: '^p' } } } },
 })
 
 describeStores('warming from a roll-up', adapter => {

@@ -1,8 +1,8 @@
 /** Refreshes answers of endpoints that read the rows of others: as a reader who wants a younger answer does. */
 import pMap from 'p-map'
-import { type AnsweringServices, getAnswer, isCached, keyFieldsOf } from '../answers/get-answer.ts'
-import type { QueryRequest } from '../answers/query-request.ts'
-import { upstreamRequests } from '../answers/upstream-requests.ts'
+import { type AnsweringServices, getAnswer, isCached, keyFieldsOf } from '../run/get-answer.ts'
+import type { QueryRequest } from '../run/query-request.ts'
+import { upstreamRequests } from '../run/upstream-requests.ts'
 import { cacheKey, type CacheKeyFields } from '../cache/key.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { savedStatement } from '../endpoints/saved-query.ts'
@@ -95,7 +95,7 @@ function requestFor(
 }
 
 /** The warmer's budget, as that of a key. */
-function limitOf(budget: Budget): ByteLimit {
+export function limitOf(budget: Budget): ByteLimit {
   const allowance = () => ({
     left: budget.leftBytes,
     refusal: () => new ApiError('budget_exhausted', 'The budget of this call is used up.'),

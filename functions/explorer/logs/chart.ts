@@ -1,16 +1,81 @@
-/** What the histogram shows of a state, and the values of its field: asked, and put into all buckets of the range. */
+/** What the histogram, its legend and the values of a field show of a state: asked, and put into all buckets of the range. */
 import type { Row, Value } from '../../../shared/engines/engine.ts'
-import { button, el } from '../dom.ts'
-import { amount, coloursOf, shortened, unitOf } from '../series.ts'
-import { type Answer, costOf } from '../service.ts'
-import { severityName } from './bar.ts'
-import { mostValues, none, redactedText, rowsText, type Top } from './fields.ts'
-import { barColour, type Bars } from './histogram.ts'
-import { titleOf } from './measure.ts'
+import { coloursOf } from '../series.ts'
+import { type Answer, costOf, ServiceError } from '../service.ts'
+import { periodsOf } from './compare.ts'
+import { isAmount, titleOf, unitOfMeasure } from './measure.ts'
 import { buckets, bucketWidth, missingOf, type Range, widthText } from './range.ts'
-import { fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
-import { extentSql, histogramSql, namesSql, topSql } from './sql.ts'
+import { fieldAt, measureOf, nameOf, severityName, type Shape } from './shape.ts'
+import { beforeSql, extentSql, histogramSql, namesSql, statisticsSql, topSql } from './sql.ts'
 import { type Filter, filterText, type Scalar, severities, type State } from './state.ts'
+
+/** A value of the field that is looked at. */
+export interface Top {
+  value: Scalar
+  /** Whether it stands for values that are not shown. */
+  isRedacted: boolean
+  /** Whether it is the name of a field inside JSON. */
+  isName?: boolean
+  /** How many, or what is measured of them. */
+  entries: number
+  /** How many are measured. */
+  counted?: number
+  /** When it was there, in microseconds since 1970. */
+  first?: number
+  last?: number
+  /** What `entries` was in the period before. */
+  before?: number | undefined
+}
+
+/** Of the numbers of a field. */
+export interface Statistics {
+  counted: number
+  least: number
+  most: number
+  average: number
+  /** From 0 to 100. */
+  percentiles: number[]
+}
+
+export interface Bars {
+  /** Microseconds since 1970 of the beginnings of all buckets. */
+  starts: number[]
+  width: number
+  /** From the bottom up. */
+  layers: Layer[]
+  isMeasured: boolean
+  /** What was asked, and the present: the buckets at its ends may be there in part. */
+  range: Range
+  now: number
+  title: string
+  /** Of the values. */
+  unit: string
+}
+
+/**
+ * Bars or a line: where a value is not a number of rows but measured, of so many as `counted` says, and a gap (`null`) where
+ * there was nothing to measure.
+ */
+export interface Layer extends Pick<Kind, 'name' | 'colour' | 'only' | 'top'> {
+  values: (number | null)[]
+  counted?: (number | null)[]
+  /** Its rows, or what is measured of them, in the period before. */
+  before?: number | undefined
+}
+
+/** What stands for the value of entries without the field. */
+export const none = '(none)'
+
+/** What redaction puts in place of a value, or into it. */
+export const redactedText = /REDACTED/
+
+/** As many values of a field are read. */
+export const mostValues = 100
+
+/** `1 row` */
+export function rowsText(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`
+}
 
 interface Asking {
   state: State
@@ -19,16 +84,37 @@ interface Asking {
   /** Microseconds since 1970. */
   now: number
   maxRows: number
-  run(sql: string): Promise<Answer>
+  /** @param within what bounds the endpoint's own parameters, by default the range */
+  run(sql: string, within?: Range): Promise<Answer>
 }
 
-interface Chart {
+/** What the period before had. */
+export interface Before {
+  /** Rows. */
+  total: number
+  /** In each bucket, at its place in the present period; `null` = nothing to measure. */
+  values: (number | null)[]
+  /** Of a severity, or of a value of the field. `undefined` = not known. */
+  of(value: Value): number | undefined
+}
+
+export interface Chart {
   bars: Bars | null
   /** Of the state's field; `null` where it has none. */
   top: Top[] | null
+  /** Of that field, where its numbers are amounts; or why there are none. */
+  statistics: Statistics | string | null
   /** Rows of the range. */
   total: number
-  legend(change: (patch: Partial<State>) => void): HTMLElement[]
+  /** `null` = nothing is compared. */
+  before: Before | null
+  /** What is said beside the legend: of rows that have nothing to measure or are not split, and what the answers cost. */
+  without: string
+  cost: string
+  /** The question, as the chart answers it. */
+  state: State
+  /** How the bars are asked for; `null` where there are none. */
+  split: { width: number; values: Scalar[] } | null
 }
 
 const colours = 5
@@ -38,63 +124,110 @@ const leastSpan = 6e7
 /** `bars` is `null` where a range that is open has no entries. @throws what `run` does */
 export async function chartOf(all: Asking): Promise<Chart> {
   const answers: Answer[] = []
-  const run = async (sql: string) => {
-    const answer = await all.run(sql)
+  const run: Asking['run'] = async (sql, within) => {
+    const answer = await all.run(sql, within)
     answers.push(answer)
     return answer
   }
-  const { shape, now, maxRows, range } = all
+  const { shape, range } = all
   const field = fieldAt(shape, all.state.by)
   // Objects in a JSON column are not split by: their fields are. Other values of one are, as their text.
   const inside =
     field?.type === 'JSON' ? await run(namesSql(all.state, shape, range, field, mostValues)) : null
   const names = inside && inside.rows.length > 0 ? topOf(inside).map(top => ({ ...top, isName: true })) : null
   const state = names ? { ...all.state, by: '', measure: 'rows' } : all.state
-  const [span, top] = await Promise.all([
+  const [span, top, statistics] = await Promise.all([
     spanOf({ ...all, state, run }),
     names ?? (field && run(topSql(state, shape, range, field, mostValues)).then(topOf)),
+    field && isAmount(field)
+      ? run(statisticsSql(state, shape, range, field)).then(statisticsOf, problemOf)
+      : null,
   ])
-  if (!span) return { bars: null, top: field ? [] : null, total: 0, legend: () => [] }
-  // A redacted value is in no row of the table.
-  const clear = (top ?? []).filter(({ isRedacted }) => !isRedacted)
-  const values = (names ? [] : clear).flatMap(({ value }) => value ?? []).slice(0, colours)
+  const empty = { bars: null, top: field ? [] : null, total: 0, before: null, without: '', split: null }
+  const drawn = span ? await drawnOf({ ...all, state, run }, span, top) : empty
+  const without = names && field && `not by ${nameOf(field)}, which holds objects: choose a field in them`
+  return { ...drawn, statistics, ...(without && { without }), cost: costOf(...answers), state }
+}
+
+interface Span {
+  from: number
+  to: number
+}
+
+async function drawnOf(
+  asking: Asking,
+  span: Span,
+  top: Top[] | null,
+): Promise<Omit<Chart, 'statistics' | 'cost' | 'state'>> {
+  const { state, shape, range, now, maxRows, run } = asking
+  // A redacted value is in no row of the table, and the name of a field is no value.
+  const clear = (top ?? []).filter(({ isRedacted, isName }) => !isRedacted && !isName)
+  const values = clear.flatMap(({ value }) => value ?? []).slice(0, colours)
   // A bucket has a row for each layer, and the answer may not be cut.
   const width = bucketWidth(span.from, span.to, Math.max(1, Math.min(80, Math.floor(maxRows / 7) - 2)))
-  const { rows } = await run(histogramSql(state, shape, range, { width, values }))
   const starts = buckets(span.from, span.to, width)
+  const [{ rows }, before] = await Promise.all([
+    run(histogramSql(state, shape, range, { width, values })),
+    readBefore(asking, starts, width),
+  ])
   const measured = measureOf(state.measure, shape)
-  const unit = measured ? unitOf(nameOf(measured.field)) : ''
+  const unit = unitOfMeasure(state.measure, shape)
   const found = top ? withAbsent(top, rows) : null
-  const layers = layersOf(rows, starts, kindsOf(state, shape, values, found ?? []), measured !== null)
+  const kinds = kindsOf(state, shape, values, found ?? [])
+  const layers = layersOf(rows, starts, kinds, { isMeasured: measured !== null, before })
+  const listed = measured ? top : found
   const title = `${titleOf(state, shape)} per ${widthText(width)}`
   return {
-    bars: { starts, width, layers, isMeasured: measured !== null, range, now, zone: state.zone, title, unit },
-    top: measured ? (top ?? null) : found,
+    bars: { starts, width, layers, isMeasured: measured !== null, range, now, title, unit },
+    top:
+      before && listed
+        ? listed.map(each => ({ ...each, before: each.isRedacted ? undefined : before.of(each.value) }))
+        : listed,
     total: rows.reduce((sum, { entries, all_rows = entries }) => sum + Number(all_rows), 0),
-    legend: change => {
-      const isDrawn = (i: number) => measured !== null || layers.some(({ values }) => values[i]! > 0)
-      const isCut = starts.some(
-        (start, i) => isDrawn(i) && missingOf(start, start + width, range, now) !== '',
-      )
-      return legendOf(layers, {
-        width: widthText(width),
-        without: measured
-          ? withoutText(rows, nameOf(measured.field))
-          : names && field
-            ? `not by ${nameOf(field)}, which holds objects: choose a field in them`
-            : '',
-        cost: costOf(...answers),
-        isCut,
-        unit,
-        state,
-        change,
-      })
-    },
+    before,
+    without: measured && measured.kind !== 'share' ? withoutText(rows, nameOf(measured.field)) : '',
+    split: { width, values },
+  }
+}
+
+/** One statement more, where something is compared. */
+async function readBefore(
+  { state, shape, range, now, maxRows, run }: Asking,
+  starts: number[],
+  width: number,
+): Promise<Before | null> {
+  const periods = state.compare ? periodsOf(range, state.compare, now) : null
+  if (!periods) return null
+  const limit = maxRows - starts.length - 1
+  const { rows } = await run(beforeSql(state, shape, periods, { width, limit }), periods.before)
+  const isOfField = fieldAt(shape, state.by) !== null
+  const isMeasured = measureOf(state.measure, shape) !== null
+  const inTime = rows.filter(row => row['bucket'] !== null)
+  const split = isOfField ? rows.filter(row => row['bucket'] === null) : inTime
+  const column = Object.keys(rows[0] ?? {})[1] ?? ''
+  const byValue = new Map<Value, number>()
+  for (const row of split) {
+    const value = row[column] ?? null
+    byValue.set(value, (byValue.get(value) ?? 0) + Number(row['entries']))
+  }
+  const sums = starts.map(start =>
+    inTime.filter(row => Number(row['bucket']) === start).map(row => row['entries']),
+  )
+  return {
+    total: inTime.reduce((sum, { entries, all_rows = entries }) => sum + Number(all_rows), 0),
+    values: sums.map(all =>
+      isMeasured
+        ? all[0] === undefined || all[0] === null
+          ? null
+          : Number(all[0])
+        : all.reduce<number>((sum, one) => sum + Number(one), 0),
+    ),
+    of: value => byValue.get(value) ?? (isMeasured || split.length >= limit ? undefined : 0),
   }
 }
 
 /** The range, or where it has no bound what there is in it. */
-async function spanOf({ state, shape, range, run }: Asking): Promise<{ from: number; to: number } | null> {
+async function spanOf({ state, shape, range, run }: Asking): Promise<Span | null> {
   if (range.from !== null && range.to !== null) return { from: range.from, to: range.to }
   const { rows } = await run(extentSql(state, shape, range))
   const [first, last] = [rows[0]?.['first'] ?? null, rows[0]?.['last'] ?? null]
@@ -106,11 +239,33 @@ async function spanOf({ state, shape, range, run }: Asking): Promise<{ from: num
 
 function topOf({ rows, redacted }: Answer): Top[] {
   return rows.flatMap(row => {
-    const [value, entries, counted] = Object.values(row) as [Scalar, Value, number | undefined]
+    const { entries, counted, first, last } = row
     if (entries === null) return [] // no row of it has a number to measure
+    const value = Object.values(row)[0] as Scalar
     const isRedacted = redacted && redactedText.test(String(value))
-    return { value, isRedacted, entries: Number(entries), ...(counted === undefined ? {} : { counted }) }
+    const seen = first === undefined ? {} : { first: Number(first), last: Number(last) }
+    const of = counted === undefined ? {} : { counted: Number(counted) }
+    return { value, isRedacted, entries: Number(entries), ...of, ...seen }
   })
+}
+
+/** The sandbox refuses some to redacted callers. */
+function problemOf(error: unknown): string {
+  if (!(error instanceof ServiceError)) throw error
+  return `No statistics: ${error.problem.detail}`
+}
+
+function statisticsOf({ rows: [row] }: Answer): Statistics | null {
+  if (!row || Number(row['counted']) === 0) return null
+  const number = (name: string) => Number(row[name])
+  const percentiles = (row['percentiles'] as Value[]).map(Number)
+  return {
+    counted: number('counted'),
+    least: number('least'),
+    most: number('most'),
+    average: number('average'),
+    percentiles,
+  }
 }
 
 /** Entries without the field, where they are too few for the first values, come last. */
@@ -173,16 +328,22 @@ function kindsOf(state: State, shape: Shape, values: Scalar[], top: Top[]): Kind
   }))
 }
 
-type Layer = Bars['layers'][number] & Pick<Kind, 'only' | 'top'>
-
 /** A bucket without a row counted nothing, and had nothing to measure. */
-function layersOf(rows: Row[], starts: number[], kinds: Kind[], isMeasured: boolean): Layer[] {
+function layersOf(
+  rows: Row[],
+  starts: number[],
+  kinds: Kind[],
+  { isMeasured, before }: { isMeasured: boolean; before: Before | null },
+): Layer[] {
   const column = Object.keys(rows[0] ?? {})[1] ?? ''
-  const layers = kinds.map(({ value, absent = false, ...kind }) => {
+  const layers = kinds.map(({ value, absent = false, ...own }) => {
+    // Others have no value of their own.
+    const kind =
+      value === undefined || (value === null && !absent) ? own : { ...own, before: before?.of(value) }
     const isOwn = (row: Row) => row[column] === value && (row['absent'] ?? false) === absent
-    const own = rows.filter(row => value === undefined || isOwn(row))
-    const values = inBuckets(own, starts, 'entries')
-    if (isMeasured) return { ...kind, values, counted: inBuckets(own, starts, 'counted') }
+    const counted = rows.filter(row => value === undefined || isOwn(row))
+    const values = inBuckets(counted, starts, 'entries')
+    if (isMeasured) return { ...kind, values, counted: inBuckets(counted, starts, 'counted') }
     return { ...kind, values: values.map(count => count ?? 0) }
   })
   return layers.filter(({ values }) => values.some(value => (isMeasured ? value !== null : value! > 0)))
@@ -202,53 +363,14 @@ function withoutText(rows: Row[], name: string): string {
   return lacking > 0 ? `${rowsText(lacking)} without ${name}` : ''
 }
 
-interface Legend {
-  /** Of a bucket, in words. */
-  width: string
-  /** How many rows have nothing to measure, or why they are not split; empty where there is nothing to say. */
-  without: string
-  cost: string
-  /** Whether a bucket that is drawn is there in part. */
-  isCut: boolean
-  /** Of what is measured. */
-  unit: string
-  state: State
-  change(patch: Partial<State>): void
-}
-
-/** Names, colours, and counts or what is measured; each is pressed to see it alone. */
-function legendOf(
-  layers: Layer[],
-  { width, without, cost, isCut, unit, state, change }: Legend,
-): HTMLElement[] {
-  const entries = layers.map(({ name, colour, values, only, top, counted }) => {
-    if (counted && state.by === '') return null // the menus say it
-    const sum = values.reduce<number>((all, value) => all + (value ?? 0), 0)
-    const number = counted ? top && amount(top.entries, unit) : sum.toLocaleString('en')
-    const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' })
-    swatch.style.background = barColour(colour)
-    const parts = [swatch, el('span', {}, shortened(name)), number && ` ${number}`]
-    if (!only) return el('span', { class: 'key', title: name }, ...parts)
-    const { alone, patch } = pressOf(only, state)
-    return button(parts, () => change(patch), {
-      class: 'key quiet',
-      'aria-pressed': String(alone),
-      title: `${name}: ${alone ? 'show all' : 'show only these'}`,
-    })
-  })
-  const part = [el('i', { class: 'swatch part', 'aria-hidden': 'true' }), el('span', {}, 'in part')]
-  const title = 'Shaded: the range has a part of that time, or it is not over'
-  return [
-    el('span', { class: 'hint', title: cost }, `per ${width}`),
-    // First of all, as what does not fit is beyond the edge.
-    ...(without ? [el('span', { class: 'hint' }, without)] : []),
-    ...entries.filter(entry => entry !== null),
-    ...(isCut ? [el('span', { class: 'key hint', title }, ...part)] : []),
-  ]
+/** Whether a bucket that is drawn is there in part. */
+export function isCut({ starts, width, layers, isMeasured, range, now }: Bars): boolean {
+  const isDrawn = (i: number) => isMeasured || layers.some(({ values }) => values[i]! > 0)
+  return starts.some((start, i) => isDrawn(i) && missingOf(start, start + width, range, now) !== '')
 }
 
 /** Whether rows of a kind are shown alone, and what a press changes: to them, or back to all. */
-function pressOf(only: NonNullable<Kind['only']>, { severity, filters }: State) {
+export function pressOf(only: NonNullable<Kind['only']>, { severity, filters }: State) {
   if ('severity' in only) {
     const alone = severity.join() === only.severity.join()
     return { alone, patch: { severity: alone ? [] : only.severity } }

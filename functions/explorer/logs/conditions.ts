@@ -1,11 +1,15 @@
 /** Which rows are asked for: the tables they are read of, and the conditions of the state. */
+import { patternOfShape } from '../../../shared/sandbox/masks.ts'
 import { as, lines, literal, name, string, timestamp } from './literals.ts'
 import type { Range } from './range.ts'
 import { type Field, fieldAt, type Shape, tableColumn } from './shape.ts'
-import type { Filter, State } from './state.ts'
+import type { Filter, Severity, State } from './state.ts'
 import { at, first, groupable, Joins, severityOf } from './values.ts'
 
-export type Asked = Pick<State, 'search' | 'scope' | 'severity' | 'filters'>
+export interface Asked extends Pick<State, 'search' | 'scope' | 'severity' | 'filters'> {
+  /** Parameters that have the ends of the range, in the SQL of an endpoint (`as-endpoint.ts`). */
+  bounds?: { from?: string; to?: string }
+}
 
 interface Reading {
   /** What is read of all tables; of one table, what the SQL names. */
@@ -37,11 +41,18 @@ function union(
   const columns = [...all.fields, all.severity].filter(
     column => column !== null && read.some(field => field?.steps === column.steps),
   ) as Field[]
-  const possible = all.parts!.filter(part => mayHave(state, part))
+  // Each has its messages in a column of its own.
+  const asked = (part: Shape): Asked => ({
+    ...state,
+    filters: state.filters.map(filter =>
+      filter.path === all.message.path ? { ...filter, path: part.message.path } : filter,
+    ),
+  })
+  const possible = all.parts!.filter(part => mayHave(asked(part), part))
   const none = possible.length === 0
   const selects = (none ? all.parts!.slice(0, 1) : possible).map(part => {
     const values = columns.map(column => as(readOf(part, column, all), column.steps[0]!.name!))
-    const rows = from(state, part, range, { read, past: none ? () => 'FALSE' : past })
+    const rows = from(asked(part), part, range, { read, past: none ? () => 'FALSE' : past })
     return `  (${lines(`SELECT ${values.join(', ')}`, ...rows, ...each).replaceAll('\n', '\n   ')})`
   })
   return selects.join('\n  UNION ALL\n')
@@ -65,13 +76,13 @@ function mayHave({ filters, severity }: Asked, part: Shape): boolean {
       const [{ path, operator }] = group as [Filter]
       if (fieldAt(part, path)) return true
       const isListed = group.some(({ value }) => value === (path === tableColumn ? part.table : null))
-      return operator === '=' ? isListed : operator === '!=' && !isListed
+      return operator === '=' ? isListed : operator === '!~' || (operator === '!=' && !isListed)
     })
   )
 }
 
 /** By path and operator. */
-function alike(filters: Filter[]): Map<string, Filter[]> {
+export function alike(filters: Filter[]): Map<string, Filter[]> {
   return Map.groupBy(filters, ({ path, operator }) => `${path} ${operator}`)
 }
 
@@ -81,13 +92,13 @@ export function where(terms: (string | null)[]): string[] {
 }
 
 function conditions(
-  { search, scope, severity, filters }: Asked,
+  { search, scope, severity, filters, bounds = {} }: Asked,
   shape: Shape,
   { from, to }: Range,
 ): (string | null)[] {
   return [
-    from === null ? null : `${at(shape.time)} >= ${timestamp(from)}`,
-    to === null ? null : `${at(shape.time)} < ${timestamp(to)}`,
+    from === null ? null : `${at(shape.time)} >= ${valueOr(bounds.from, timestamp(from))}`,
+    to === null ? null : `${at(shape.time)} < ${valueOr(bounds.to, timestamp(to))}`,
     searched(search, scope, shape),
     shape.severity && severity.length > 0
       ? `${severityOf(shape.severity)} IN (${severity.map(string).join(', ')})`
@@ -96,14 +107,25 @@ function conditions(
   ]
 }
 
-/** `/text/` and `/text/i` are regular expressions, anything else is text in any case. */
+/** Whether a row passes. */
+export function conditionOf(of: Filter | Severity, shape: Shape): string {
+  if (typeof of === 'string') return `${severityOf(shape.severity!)} = ${string(of)}`
+  return filtered([of], shape) ?? 'FALSE'
+}
+
+/** `/text/` and `/text/i` are regular expressions; `null` where it is anything else, which is text in any case. */
+export function patternIn(search: string): { pattern: string; anyCase: boolean } | null {
+  const [, pattern, flag] = /^\/(.+)\/(i?)$/s.exec(search) ?? []
+  return pattern === undefined ? null : { pattern, anyCase: flag === 'i' }
+}
+
 function searched(search: string, scope: State['scope'], shape: Shape): string | null {
   if (search === '') return null
-  const [, pattern, flag] = regex.exec(search) ?? []
+  const regex = patternIn(search)
   const message = scope === 'message' && at(shape.message)
-  if (pattern === undefined) return `CONTAINS_SUBSTR(${message || allValues(shape)}, ${string(search)})`
+  if (!regex) return `CONTAINS_SUBSTR(${message || allValues(shape)}, ${string(search)})`
   const text = message || 'TO_JSON_STRING(t)'
-  return `REGEXP_CONTAINS(${text}, ${string(flag ? `(?i)${pattern}` : pattern)})`
+  return `REGEXP_CONTAINS(${text}, ${string(regex.anyCase ? `(?i)${regex.pattern}` : regex.pattern)})`
 }
 
 /** https://cloud.google.com/bigquery/docs/reference/standard-sql/string_functions#contains_substr */
@@ -118,11 +140,18 @@ function allValues({ fields }: Shape): string {
   return columns.every(column => column.startsWith('t.')) ? 't' : `(${columns.join(', ')})`
 }
 
-const regex = /^\/(.+)\/(i?)$/s
-
 /** The search for a value as it is, also where it looks like a regular expression. */
 export function searchFor(value: string): string {
-  return regex.test(value) ? `/${value.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}/` : value
+  return patternIn(value) ? `/${escaped(value)}/` : value
+}
+
+/** As a regular expression that finds it. */
+export function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+}
+
+function valueOr(parameter: string | undefined, text: string): string {
+  return parameter === undefined ? text : `@${parameter}`
 }
 
 /** Filters of one path and operator: several equal values are alternatives, several unequal ones are all left out. */
@@ -130,7 +159,18 @@ function filtered(filters: Filter[], shape: Shape): string | null {
   const [{ path, operator }] = filters as [Filter]
   const field = fieldAt(shape, path)
   if (!field) return null
-  const literals = filters.filter(({ value }) => value !== null).map(({ value }) => literal(value, field))
+  if (operator === '=~' || operator === '!~') {
+    const isText = field.type === 'STRING'
+    const has = (text: string) =>
+      filters
+        .map(({ value }) => `REGEXP_CONTAINS(${text}, ${string(patternOfShape(String(value)))})`)
+        .join(' OR ')
+    const some = exists(field, value => has(isText ? value : `CAST(${value} AS STRING)`))
+    return operator === '=~' ? some : `NOT ${some}`
+  }
+  const literals = filters
+    .filter(({ value }) => value !== null)
+    .map(({ value, parameter }) => valueOr(parameter, literal(value, field)))
   const absent = filters.length > literals.length
   if (operator === '=' || operator === '!=') {
     const listed = literals.length === 1 ? `= ${literals[0]}` : `IN (${literals.join(', ')})`

@@ -1,3 +1,5 @@
+import type { Signal } from '@preact/signals'
+
 /** One thing asked at a time: a new question ends the one before. */
 export function latest() {
   let running: AbortController | null = null
@@ -14,4 +16,9 @@ export function latest() {
     }
   }
   return Object.assign(run, { stop: () => running?.abort(), isRunning: () => running !== null })
+}
+
+/** Nothing is on its way any more, unless it was asked again meanwhile. */
+export function settle<T>(run: { isRunning(): boolean }, on: Signal<T>, idle: T): void {
+  if (!run.isRunning()) on.value = idle
 }

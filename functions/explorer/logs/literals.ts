@@ -1,6 +1,6 @@
 /** Names and literals of GoogleSQL, as the logs view writes them. */
 import { reservedWords } from '../../../shared/sql/grammar.ts'
-import { brief } from '../../query/times.ts'
+import { brief } from '../../../shared/answers/times.ts'
 import type { Field } from './shape.ts'
 import type { Scalar } from './state.ts'
 

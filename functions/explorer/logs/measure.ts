@@ -1,65 +1,69 @@
 /** What the chart and the values of a field show: numbers of rows, or a number of theirs, and by which field. */
-import { button, type Choices, el, menu } from '../dom.ts'
 import { unitOf } from '../series.ts'
-import { type Field, fieldAt, isNumber, measureOf, measures, nameOf, type Shape } from './shape.ts'
-import type { State } from './state.ts'
-
-type Shown = Pick<State, 'by' | 'measure' | 'columns'>
+import {
+  type Field,
+  fieldAt,
+  isNumber,
+  type Measure,
+  measureOf,
+  measures,
+  nameOf,
+  severityName,
+  type Shape,
+} from './shape.ts'
+import { filterText, type State } from './state.ts'
 
 /** Numbers that say which or when, of which an average says nothing. */
 const names = /(^|_)(id|pid|num|line|code|status|asn|port|at|exp|iat)$|^time$/
 
+/** Whether its numbers are amounts, which have an average. */
+export function isAmount(field: Field): boolean {
+  return isNumber(field) && !names.test(nameOf(field))
+}
+
 const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
 
-/** `Show average of origin_time by method`, as two menus; a press is a change of the state. */
-export function chartMenus(change: (patch: Partial<State>) => void) {
-  let slowest: Pick<State, 'measure' | 'by'> | null = null
-  const measure = measureMenu('Show in the chart', to =>
-    change(to === slowestOption ? slowest! : { measure: to }),
+/** Choices of what is shown of rows. @param measure the one that is chosen */
+export function measuresOf(shape: Shape, measure: string): [measure: string, text: string][] {
+  const fields = amountsOf(shape, measureOf(measure, shape)?.field)
+  return namesOf(fields).flatMap(({ field, label }) =>
+    measures.map((kind): [string, string] => [`${kind}:${field.path}`, `${kind} ${withUnit(label, field)}`]),
   )
-  const by = menu('Split the chart by', path => change({ by: path }))
-  const counts = button('Back to counts', () => change({ measure: 'rows', by: '' }), { class: 'quiet' })
+}
+
+/** Shares to choose: of failures, and of what a filter lets pass. */
+export function sharesOf(shape: Shape, { measure, filters }: State): [measure: string, text: string][] {
+  const severe = (['error', 'warning'] as const).filter(
+    each => shape.severity && severityName(each, shape) !== '',
+  )
+  const offered = [...severe, ...filters.map(filterText)].map(of => `share:${of}`)
+  const all = new Set(measureOf(measure, shape)?.kind === 'share' ? [measure, ...offered] : offered)
+  return [...all].map(each => [each, textOf(measureOf(each, shape), shape)])
+}
+
+/** What is measured is shown of all rows: what the share is of does not narrow them. */
+export function measuring({ severity, filters }: State, measure: string): Partial<State> {
+  const isOf = (text: string) => measure === `share:${text}`
   return {
-    element: el(
-      'div',
-      { class: 'measure' },
-      el('span', {}, 'Show'),
-      measure.element,
-      'by',
-      by.element,
-      counts,
-    ),
-    set(state: Shown, shape: Shape) {
-      slowest = slowestOf(shape)
-      measure.set(state, shape, slowest && [slowestOption, `slowest ${nameOf({ path: slowest.by })}s`])
-      counts.hidden = state.measure === 'rows'
-      const fields = fieldsOf(shape, state).filter(({ type, path }) => type !== 'JSON' || path === state.by)
-      const split = state.measure === 'rows' && shape.severity
-      const all = split ? (split.type === 'INT64' ? 'class of status' : 'severity') : 'nothing'
-      by.set(
-        [['', all], ...namesOf(fields).map(({ field, label }) => [field.path, label] as const)],
-        state.by,
-      )
-    },
+    measure,
+    severity: severity.some(isOf) ? [] : severity,
+    filters: filters.filter(filter => !isOf(filterText(filter))),
   }
 }
 
-export function measureMenu(label: string, act: (measure: string) => void) {
-  const { element, set } = menu(label, act)
-  return {
-    element,
-    /** @param ready a choice of its own */
-    set({ measure }: Pick<State, 'measure'>, shape: Shape, ready: Choices[number] | null = null) {
-      const fields = amountsOf(shape, measureOf(measure, shape)?.field)
-      const options: Choices = namesOf(fields).flatMap(({ field, label }) =>
-        measures.map(kind => [`${kind}:${field.path}`, `${kind} ${withUnit(label, field)}`] as const),
-      )
-      set([['rows', 'number of rows'], ...(ready ? [ready] : []), ...options], measure)
-    },
-  }
+/** What the numbers of a measure are in. */
+export function unitOfMeasure(measure: string, shape: Shape): string {
+  const of = measureOf(measure, shape)
+  return of?.kind === 'share' ? '%' : of ? unitOf(nameOf(of.field)) : ''
 }
 
-const slowestOption = 'slowest'
+function textOf(of: Measure | null, shape: Shape): string {
+  if (!of) return 'rows'
+  if (of.kind !== 'share') return `${of.kind} ${withUnit(nameOf(of.field), of.field)}`
+  if (typeof of.of === 'string') return `share of ${severityName(of.of, shape)}`
+  const { path, operator, value } = of.of!
+  return `share of ${nameOf({ path })} ${operator} ${value === null ? 'none' : String(value)}`
+}
 
 /** Where a table has paths and times that they took: the paths by the average of these. */
 export function slowestOf(shape: Shape): Pick<State, 'measure' | 'by'> | null {
@@ -73,7 +77,7 @@ export function slowestOf(shape: Shape): Pick<State, 'measure' | 'by'> | null {
 /** Fields that can be measured, those first that people look for. */
 function amountsOf({ likely, fields }: Shape, chosen?: Field): Field[] {
   return [...new Set([...likely, ...fields])]
-    .filter(field => isNumber(field) && (field === chosen || !names.test(nameOf(field))))
+    .filter(field => isAmount(field) || (field === chosen && isNumber(field)))
     .toSorted((a, b) => rank(a) - rank(b))
 }
 
@@ -124,7 +128,17 @@ function withUnit(text: string, field: Field): string {
 
 /** `Highest origin_time (ms) by path` */
 export function titleOf({ by, measure }: Pick<State, 'by' | 'measure'>, shape: Shape): string {
-  const [of, field] = [measureOf(measure, shape), fieldAt(shape, by)]
-  const text = of ? `${of.kind} ${withUnit(nameOf(of.field), of.field)}` : 'rows'
+  const field = fieldAt(shape, by)
+  const text = textOf(measureOf(measure, shape), shape)
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${field ? ` by ${nameOf(field)}` : ''}`
+}
+
+/** How many percent of the values are in each of so many parts between the least and the 99th percentile. */
+export function spreadOf(percentiles: number[], parts: number): number[] {
+  const [least, most] = [percentiles[0]!, percentiles[99]!]
+  const width = (most - least) / parts
+  const spread = Array.from({ length: parts }, () => 0)
+  for (const value of percentiles.slice(0, 100))
+    spread[width === 0 ? 0 : Math.min(parts - 1, Math.floor((value - least) / width))]!++
+  return spread
 }

@@ -2,8 +2,7 @@
 import { keep, kept } from '../kept.ts'
 import type { Link } from '../link.ts'
 import { type Endpoint, parametersOf } from '../service.ts'
-import { severityName } from './bar.ts'
-import { fieldAt, measureOf, type Shape, tableTitle } from './shape.ts'
+import { fieldAt, measureOf, severityName, type Shape, tableTitle } from './shape.ts'
 import { initial, type State, stateOf } from './state.ts'
 
 /** What a view is of. */

@@ -1,13 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { iso } from '../../query/times.ts'
+import { iso } from '../../../shared/answers/times.ts'
 import {
   buckets,
   bucketWidth,
   inAddress,
   inBar,
+  inService,
   missingOf,
   momentOf,
+  rangeBeside,
   rangeOf,
   shown,
   widthText,
@@ -36,7 +38,7 @@ describe('times', () => {
     expect(momentOf('now', now)).toBe(now)
     expect(inAddress('now-15m', 'local')).toBe('now-15m')
     expect(rangeOf({ from: '', to: 'now' }, now)).toEqual({ from: null, to: now })
-    expect(rangeOf({ from: 'yesterday', to: 'now' }, now)).toMatchObject({ wrong: 'from' })
+    expect(rangeOf({ from: 'someday', to: 'now' }, now)).toMatchObject({ wrong: 'from' })
   })
 
   test('an end is exclusive, and that of an entry’s time, which has all six digits, keeps the entry', () => {
@@ -73,6 +75,72 @@ describe('times', () => {
   test('a zone in the text is followed', () => {
     expect(momentOf('2026-11-21T13:00:00+01:00', now)).toBe(now)
     expect(momentOf('2026-11-21 12:00', now)).toBe(now)
+  })
+})
+
+describe('ranges in words', () => {
+  const said = (from: string, to: string, at: string, zone = 'Europe/Berlin') => {
+    const range = rangeOf({ from, to, zone }, Date.parse(at) * 1000)
+    return 'wrong' in range ? range.wrong : [iso(range.from!, 0), iso(range.to!, 0)]
+  }
+  const hours = (from: string, to: string, at: string) => {
+    const [first, last] = said(from, to, at) as [string, string]
+    return (Date.parse(last) - Date.parse(first)) / 3_600_000
+  }
+
+  test('are whole days, weeks, months of the zone: an end that is rounded is that of its unit', () => {
+    const at = '2026-11-23T15:30:00Z' // a Monday
+    expect(said('now/d', 'now', at)).toEqual(['2026-11-22T23:00:00Z', '2026-11-23T15:30:00Z'])
+    expect(said('now-1d/d', 'now-1d/d', at)).toEqual(['2026-11-21T23:00:00Z', '2026-11-22T23:00:00Z'])
+    expect(said('now-1d/d', 'now-1d/d', at, 'UTC')).toEqual(['2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z'])
+    expect(said('now/w', 'now', at)).toEqual(['2026-11-22T23:00:00Z', '2026-11-23T15:30:00Z'])
+    expect(said('now-1w/w', 'now-1w/w', at)).toEqual(['2026-11-15T23:00:00Z', '2026-11-22T23:00:00Z'])
+    expect(said('now-1M/M', 'now-1M/M', at, 'UTC')).toEqual(['2026-10-01T00:00:00Z', '2026-11-01T00:00:00Z'])
+    expect(said('now/y', 'now/h', at, 'UTC')).toEqual(['2026-01-01T00:00:00Z', '2026-11-23T16:00:00Z'])
+    expect(said('now-1d/d+8h', 'now/d', at, 'UTC')).toEqual(['2026-11-22T08:00:00Z', '2026-11-24T00:00:00Z'])
+    expect(said('now-1M', 'now', '2026-03-31T10:00:00Z', 'UTC')).toEqual([
+      '2026-02-28T10:00:00Z',
+      '2026-03-31T10:00:00Z',
+    ])
+  })
+
+  test('a day has 23 or 25 hours where the clocks change, whatever the time of the day after', () => {
+    for (const time of ['00:10', '01:30', '12:00', '22:50']) {
+      expect([time, hours('yesterday', 'yesterday', `2026-03-30T${time}:00+02:00`)]).toEqual([time, 23])
+      expect([time, hours('yesterday', 'yesterday', `2026-10-26T${time}:00+01:00`)]).toEqual([time, 25])
+      expect([time, hours('today', 'today', `2026-10-25T${time}:00+02:00`)]).toEqual([time, 25])
+    }
+    expect(hours('last week', 'last week', '2026-10-26T00:10:00+01:00')).toBe(169)
+    expect(hours('now-1d', 'now', '2026-10-26T00:10:00+01:00')).toBe(24) // without a rounding
+  })
+
+  test('are kept as Grafana writes them, for the service as a time, and another text is refused with what it may be', () => {
+    expect(inAddress(' Yesterday ', 'UTC')).toBe('now-1d/d')
+    expect(inService('now/d', 'UTC', now)).toBe('2026-11-21T00:00:00Z')
+    expect(inService('now-1h', 'UTC', now)).toBe('now-1h')
+    for (const from of ['now/x', 'now-d', '/d', 'now-1d/', 'constructor'])
+      expect(rangeOf({ from, to: '' }, now)).toMatchObject({
+        wrong: 'from',
+        detail: expect.stringContaining('now-1d/d'),
+      })
+  })
+
+  test('move by their own length, days by days, and not beyond now', () => {
+    const moved = (from: string, to: string, by: 1 | -1) => {
+      const range = rangeOf({ from, to }, now)
+      return 'wrong' in range ? null : rangeBeside({ from, to }, range, by, now)
+    }
+    expect(moved('now/d', 'now', -1)).toEqual({ from: 'now-1d/d', to: 'now-1d/d' })
+    expect(moved('now-9d/d', 'now-9d/d', -1)).toEqual({ from: 'now-10d/d', to: 'now-10d/d' })
+    expect(moved('now-1w/w', 'now-1w/w', 1)).toEqual({ from: 'now/w', to: 'now' })
+    expect([moved('now/d', 'now', 1), moved('now-1h', 'now', 1), moved('', '', -1)]).toEqual([
+      null,
+      null,
+      null,
+    ])
+    const hour = { from: '2026-11-21T11:00:00Z', to: '2026-11-21T12:00:00Z' }
+    expect(moved('now-1h', 'now', -1)).toEqual({ from: '2026-11-21T10:00:00Z', to: hour.from })
+    expect(moved('2026-11-21T10:00:00Z', '2026-11-21T11:00:00Z', 1)).toEqual(hour)
   })
 })
 

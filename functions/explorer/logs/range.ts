@@ -1,9 +1,10 @@
 /** Times as people write them, in microseconds since 1970 UTC, and the buckets of a histogram. */
 
 import type { Value } from '../../../shared/engines/engine.ts'
-import { brief, iso, millisOf, timeText } from '../../query/times.ts'
+import { brief, iso, millisOf, timeText } from '../../../shared/answers/times.ts'
+import { momentAt, offsetAt, type Zone } from './zone.ts'
 
-/** From and to as written: `now-1h`, an ISO 8601 time, or empty for no bound. */
+/** From and to as written: `now-1h`, `now-1d/d`, an ISO 8601 time, or empty for no bound. */
 export interface Written {
   from: string
   to: string
@@ -15,11 +16,23 @@ export interface Range {
   to: number | null
 }
 
-export type Zone = 'UTC' | 'local'
+/** Ranges that the menu has, by their beginnings, which differ. */
+export const ranges: readonly (Written & { text: string })[] = [
+  { from: 'now-15m', to: 'now', text: 'Last 15 min' },
+  { from: 'now-1h', to: 'now', text: 'Last hour' },
+  { from: 'now-6h', to: 'now', text: 'Last 6 hours' },
+  { from: 'now-1d', to: 'now', text: 'Last 24 hours' },
+  { from: 'now-7d', to: 'now', text: 'Last 7 days' },
+  { from: 'now-30d', to: 'now', text: 'Last 30 days' },
+  { from: 'now/d', to: 'now', text: 'Today' },
+  { from: 'now-1d/d', to: 'now-1d/d', text: 'Yesterday' },
+  { from: 'now/w', to: 'now', text: 'This week' },
+  { from: 'now-1w/w', to: 'now-1w/w', text: 'Last week' },
+  { from: '', to: '', text: 'All time' },
+]
 
-/** `UTC`, or that of this device: `Europe/Berlin`. */
-export function zoneName(zone: Zone): string {
-  return zone === 'UTC' ? 'UTC' : new Intl.DateTimeFormat().resolvedOptions().timeZone
+export function isListed({ from, to }: Written): boolean {
+  return ranges.some(listed => listed.from === from && listed.to === to)
 }
 
 /** A time of an answer as it is shown in the zone, and whether it is a moment, as DATETIME is none; `null` where it is no time. */
@@ -27,56 +40,151 @@ export function timeIn(value: Value, zone: Zone): { text: string; isMoment: bool
   const isMoment = typeof value === 'number' || (typeof value === 'string' && value.endsWith('Z'))
   const millis = millisOf(value)
   const micros = typeof value === 'number' ? value : (millis ?? 0) * 1000
-  const text = timeText(isMoment && zone === 'local' && millis !== null ? micros - offsetAt(micros) : value)
+  const text = timeText(
+    isMoment && zone !== 'UTC' && millis !== null ? micros + offsetAt(micros, zone) : value,
+  )
   return text === null ? null : { text, isMoment }
 }
 
-/** By how many microseconds UTC is ahead of this device's zone then. */
-function offsetAt(micros: number): number {
-  return new Date(micros / 1000).getTimezoneOffset() * 6e7
+/**
+ * Reads `now`, `now-15m`, `-15m`, `now-1d/d`, `yesterday`, or a time as it is shown (`2026-11-14 12:00:03.671250`), which
+ * without a zone of its own is in `zone`, as days and weeks are. @param isEnd whether a rounded one is the end of its unit
+ * @returns `null` for no bound, `undefined` where the text is no time
+ */
+export function momentOf(
+  written: string,
+  now: number,
+  zone: Zone = 'UTC',
+  isEnd = false,
+): number | null | undefined {
+  const text = written.trim()
+  if (text === '') return null
+  return isAbsolute(text) ? absoluteOf(text, zone) : relativeOf(inNotation(text), now, zone, isEnd)
+}
+
+function isAbsolute(text: string): boolean {
+  return /^\s*\d/.test(text)
+}
+
+function absoluteOf(text: string, zone: Zone): number | undefined {
+  const parts =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?$/i.exec(
+      text,
+    )
+  if (!parts) return undefined
+  const [, day, time = '00:00', second = '00', fraction = '', own] = parts
+  const noon = new Date(`${day}T12:00Z`) // of a day that is not in its month, `Date` makes one of the next
+  if (Number.isNaN(noon.valueOf()) || !noon.toISOString().startsWith(day!)) return undefined
+  const millis = Date.parse(`${day}T${time}:${second}${own?.toUpperCase().replace('UTC', 'Z') ?? 'Z'}`)
+  if (Number.isNaN(millis)) return undefined
+  const micros = millis * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'))
+  return own ? micros : momentAt(micros, zone)
+}
+
+const words = new Map([
+  ['today', 'now/d'],
+  ['yesterday', 'now-1d/d'],
+  ['this week', 'now/w'],
+  ['last week', 'now-1w/w'],
+])
+
+/** Words as Grafana writes them; other texts as they are. */
+function inNotation(text: string): string {
+  return words.get(text.toLowerCase()) ?? text
 }
 
 /** In microseconds. */
 const units: Record<string, number> = { s: 1e6, m: 6e7, h: 3.6e9, d: 8.64e10, w: 6.048e11 }
 
+const notation = /^(?:now|(?=-))((?:[+-]\d{1,6}[smhdwMy]|\/[smhdwMy])*)$/
+
 /**
- * Reads `now`, `now-15m`, `-15m` or a time as it is shown (`2026-11-14 12:00:03.671250`), which without a zone of its own
- * is in `zone`. @returns `null` for no bound, `undefined` where the text is no time
+ * Grafana's notation: steps from now, by a length of time or to the bounds of a unit, `now-1d/d`. A day is 24 hours; with a
+ * rounding it is one of the zone's calendar, which has 23 or 25 where the clocks change. Weeks begin on Monday.
  */
-export function momentOf(written: string, now: number, zone: Zone = 'UTC'): number | null | undefined {
-  const text = written.trim()
-  if (text === '') return null
-  const relative = /^(?:now|(?:now)?-(\d{1,6})([smhdw]))$/.exec(text)
-  if (relative) return now - Number(relative[1] ?? 0) * units[relative[2] ?? 's']!
-  const absolute =
-    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?$/i.exec(
-      text,
-    )
-  if (!absolute) return undefined
-  const [, day, time = '00:00', second = '00', fraction = '', own] = absolute
-  const noon = new Date(`${day}T12:00Z`) // of a day that is not in its month, `Date` makes one of the next
-  if (Number.isNaN(noon.valueOf()) || !noon.toISOString().startsWith(day!)) return undefined
-  const offset = own ? own.toUpperCase().replace('UTC', 'Z') : zone === 'UTC' ? 'Z' : ''
-  const millis = Date.parse(`${day}T${time}:${second}${offset}`)
-  return Number.isNaN(millis) ? undefined : millis * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'))
+function relativeOf(text: string, now: number, zone: Zone, isEnd: boolean): number | undefined {
+  const steps = notation.exec(text)?.[1]
+  if (steps === undefined) return undefined
+  let at = now
+  const isExact = (unit: string) => /[smh]/.test(unit) || (/[dw]/.test(unit) && !steps.includes('/'))
+  for (const [, sign, count, unit = ''] of steps.matchAll(/([+\-/])(\d*)(\w)/g)) {
+    const by = Number(`${sign}${count}`)
+    if (sign === '/') at = roundedTo(unit, at, zone, isEnd)
+    else if (isExact(unit)) at += by * units[unit]!
+    else at = momentAt(movedBy(by, unit, at + offsetAt(at, zone)), zone)
+  }
+  return at
 }
+
+function roundedTo(unit: string, at: number, zone: Zone, isEnd: boolean): number {
+  const wall = at + offsetAt(at, zone)
+  const first = beginningOf(unit, wall)
+  const bound = isEnd ? movedBy(1, unit, first) : first
+  return (units[unit] ?? Infinity) < units['d']! ? at + bound - wall : momentAt(bound, zone)
+}
+
+/** Of the second, the day, the year that the time on a clock is in. */
+function beginningOf(unit: string, wall: number): number {
+  const date = new Date(wall / 1000)
+  if (unit === 'y') return Date.UTC(date.getUTCFullYear(), 0) * 1000
+  if (unit === 'M') return Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) * 1000
+  const first = unit === 'w' ? -3 * units['d']! : 0 // 1970 began on a Thursday
+  return Math.floor((wall - first) / units[unit]!) * units[unit]! + first
+}
+
+/** A time on a clock, so many units later; the 31st becomes the last day of a shorter month. */
+function movedBy(count: number, unit: string, wall: number): number {
+  if (unit in units) return wall + count * units[unit]!
+  const month = beginningOf('M', wall) / 1000
+  const next = new Date(month)
+  next.setUTCMonth(next.getUTCMonth() + count * (unit === 'y' ? 12 : 1))
+  const last = new Date(Date.UTC(next.getUTCFullYear(), next.getUTCMonth() + 1, 0)).getUTCDate()
+  const day = Math.min(new Date(wall / 1000).getUTCDate(), last)
+  return next.valueOf() * 1000 + (day - 1) * units['d']! + (wall - beginningOf('d', wall))
+}
+
+/** Whether it begins or ends with a day, a week, ... of the zone, so that another zone asks for other rows. */
+export function isOfZone({ from, to }: Written): boolean {
+  return [from, to].some(bound => !isAbsolute(bound) && inNotation(bound.trim()).includes('/'))
+}
+
+/** What a bound may be, for those who wrote another one. */
+export const boundHelp =
+  'Write a time as 2026-11-14 12:00:03.5, now-15m, today or yesterday, or now-1d/d for the whole day before.'
 
 /**
  * The end is exclusive. But one with all six digits of a fraction is the time of an entry, as the rows show it, and keeps it.
+ * @param zone of days and weeks; a time without one is in UTC
  * @returns the range, or which bound is wrong, and why
  */
 export function rangeOf(
-  { from, to }: Written,
+  { from, to, zone = 'UTC' }: Written & { zone?: Zone },
   now: number,
 ): Range | { wrong: keyof Written; detail: string } {
-  const [first, last] = [momentOf(from, now), momentOf(to, now)]
-  const detail = 'Write a time as 2026-11-14 12:00:03.5 or now-15m.'
-  if (first === undefined) return { wrong: 'from', detail }
-  if (last === undefined) return { wrong: 'to', detail }
+  const bound = (text: string, isEnd: boolean) => momentOf(text, now, isAbsolute(text) ? 'UTC' : zone, isEnd)
+  const [first, last] = [bound(from, false), bound(to, true)]
+  if (first === undefined) return { wrong: 'from', detail: boundHelp }
+  if (last === undefined) return { wrong: 'to', detail: boundHelp }
   const end = last !== null && digitsOf(to) === 6 ? last + 1 : last
   if (first !== null && end !== null && end <= first)
     return { wrong: 'to', detail: 'The end is not after the beginning.' }
   return { from: first, to: end }
+}
+
+/**
+ * The range before this one, or behind it: as long, or the day, week, ... beside it.
+ * @returns `null` where there is none: of all time, and behind now
+ */
+export function rangeBeside({ from, to }: Written, range: Range, by: 1 | -1, now: number): Written | null {
+  const [, count = '0', own, unit] = /^now(?:-(\d+)(\w))?\/(\w)$/.exec(from) ?? []
+  if (unit && (own ?? unit) === unit && (to === from || to === 'now')) {
+    const next = Number(count) - by
+    const bound = `now-${next}${unit}/${unit}`
+    return next > 0 ? { from: bound, to: bound } : next === 0 ? { from: `now/${unit}`, to: 'now' } : null
+  }
+  if (range.from === null || range.to === null || (by > 0 && range.to >= now)) return null
+  const length = by * (range.to - range.from)
+  return writtenOf({ from: range.from + length, to: range.to + length })
 }
 
 /** The texts that `rangeOf` reads as this range, as short as they are exact. */
@@ -87,25 +195,27 @@ export function writtenOf({ from, to }: Range): Written {
 
 /** `2026-11-14 12:00:03.671250`: as it can be written as a bound, with nothing cut. */
 export function shown(micros: number, zone: Zone, digits = 6): string {
-  return iso(micros - (zone === 'UTC' ? 0 : offsetAt(micros)), digits)
+  return iso(micros + offsetAt(micros, zone), digits)
     .replace('T', ' ')
     .slice(0, -1)
 }
 
-/** A time as it is shown without a zone becomes ISO 8601 in UTC; what is relative or empty stays as it is. */
+/** A time as it is shown without a zone becomes ISO 8601 in UTC, a word Grafana's notation; others stay as they are. */
 export function inAddress(written: string, zone: Zone): string {
-  const moment = absoluteOf(written, zone)
-  return moment === null ? written.trim() : iso(moment, digitsOf(written))
+  const moment = isAbsolute(written) ? momentOf(written, 0, zone) : undefined
+  return moment === undefined || moment === null ? inNotation(written.trim()) : iso(moment, digitsOf(written))
 }
 
 /** The other way about: one in UTC becomes a time as it is shown in the zone. */
 export function inBar(written: string, zone: Zone): string {
-  const moment = absoluteOf(written, 'UTC')
-  return moment === null ? written : shown(moment, zone, digitsOf(written))
+  const moment = isAbsolute(written) ? momentOf(written, 0) : undefined
+  return moment === undefined || moment === null ? written : shown(moment, zone, digitsOf(written))
 }
 
-function absoluteOf(written: string, zone: Zone): number | null {
-  return /^\s*\d/.test(written) ? (momentOf(written, 0, zone) ?? null) : null
+/** A bound as the service reads it, which knows no days of a zone. */
+export function inService(written: string, zone: Zone, now: number): string {
+  const isDay = isOfZone({ from: written, to: '' })
+  return isDay ? brief(momentOf(written, now, zone) ?? now) : inAddress(written, 'UTC')
 }
 
 /** How many of the six digits of a fraction are written. */

@@ -1,6 +1,6 @@
 /** Which columns of a table are its time, message, id and severity: as the definition says, or by convention of names. */
 import type { ColumnDescription, TableDescription } from '../../query/tables.ts'
-import { everyTable, type Filter } from './state.ts'
+import { everyTable, type Filter, readFilter, severities, type Severity } from './state.ts'
 
 /** A value of an entry: a column, or a field of nested ones. */
 export interface Field {
@@ -150,14 +150,24 @@ export function nameOf({ path }: Pick<Field, 'path'>): string {
 /** What is measured of a field's numbers. */
 export const measures = ['average', 'p50', 'p95', 'highest'] as const
 
+export interface Measure {
+  kind: (typeof measures)[number] | 'share'
+  /** Whose numbers are measured, or what a share's condition is of. */
+  field: Field
+  /** Of a share: which rows are counted of all. */
+  of?: Filter | Severity
+}
+
 /** @param measure as the state has it @returns `null` where rows are counted */
-export function measureOf(
-  measure: string,
-  shape: Shape,
-): { kind: (typeof measures)[number]; field: Field } | null {
-  const [named = '', path = ''] = measure.split(/:(.*)/s)
+export function measureOf(measure: string, shape: Shape): Measure | null {
+  const [named = '', rest = ''] = measure.split(/:(.*)/s)
+  if (named === 'share') {
+    const of = severities.find(each => each === rest) ?? readFilter(rest)
+    const field = of && (typeof of === 'string' ? shape.severity : fieldAt(shape, of.path))
+    return field ? { kind: 'share', field, of } : null
+  }
   const kind = measures.find(other => other === named)
-  const field = fieldAt(shape, path)
+  const field = fieldAt(shape, rest)
   return kind && field && isNumber(field) ? { kind, field } : null
 }
 
@@ -211,4 +221,17 @@ function named(wanted: string[], fields: Field[]): Field | null {
   const byDepth = fields.toSorted((a, b) => a.steps.length - b.steps.length)
   const found = wanted.map(name => byDepth.find(field => nameOf(field).toLowerCase() === name))
   return found.find(field => field !== undefined) ?? null
+}
+
+const statusNames: Record<Severity, string> = {
+  error: '5xx',
+  warning: '4xx',
+  info: '1xx to 3xx',
+  debug: '',
+  other: 'no status',
+}
+
+/** As the table has it: a class of HTTP statuses where those are its severities. Empty for one that it cannot have. */
+export function severityName(severity: Severity, shape: Shape): string {
+  return shape.severity?.type === 'INT64' ? statusNames[severity] : severity
 }

@@ -15,8 +15,19 @@ import { string } from './literals.ts'
 import { entryOf, keyOf } from './rows.ts'
 import { allOf, fieldAt, measures, type Shape, shapeOf, tableColumn } from './shape.ts'
 import { searchFor } from './conditions.ts'
-import { type After, entrySql, extentSql, histogramSql, namesSql, rowsSql, topSql } from './sql.ts'
-import { initial, type State } from './state.ts'
+import { chartOf } from './chart.ts'
+import type { Range } from './range.ts'
+import {
+  type After,
+  entrySql,
+  extentSql,
+  histogramSql,
+  namesSql,
+  rowsSql,
+  statisticsSql,
+  topSql,
+} from './sql.ts'
+import { filterText, initial, type Scalar, type State } from './state.ts'
 import { anyCharacter } from '../../../shared/testing/characters.ts'
 import { rounds } from '../../../shared/testing/rounds.ts'
 
@@ -289,7 +300,7 @@ describe('all tables', () => {
     const [row] = await run(rowsSql({ ...plain, columns: paths, sort: paths[0]! }, every, all, 1), tied)
     expect(row).toMatchObject({ user_name: 'Bob', path: null, severity: 'ERROR' })
     const counts = async (sql: string) =>
-      new Map((await run(sql, tied)).map(row => [Object.values(row).at(-2), Object.values(row).at(-1)]))
+      new Map((await run(sql, tied)).map(row => [row['severity'] ?? row[tableColumn], row['entries']]))
     const width = 8.64e10
     const bySeverity = await counts(histogramSql(plain, every, all, { width, values: [] }))
     expect(bySeverity).toEqual(
@@ -312,6 +323,17 @@ describe('all tables', () => {
     expect(extent!['first']).toBe(extent!['last'])
   })
 
+  test('are filtered by their messages, in whatever column each has them', async () => {
+    const postgres = shapes.find(({ table }) => table === 'postgres_logs')!
+    const every = allOf([edge(), { ...postgres, message: postgres.id! }])
+    const filters = [{ path: 'event_message', operator: '=~' as const, value: 'tied-<n>' }]
+    const rows = await run(rowsSql({ ...plain, filters }, every, all, 10), tied)
+    expect(rows.map(({ table_name, event_message }) => [table_name, event_message])).toEqual([
+      ['postgres_logs', 'tied-16'],
+      ['postgres_logs', 'tied-00'],
+    ])
+  })
+
   test('are there for keys whose answers are redacted', async () => {
     const key = await service.issue({ redacted: true })
     const state = { ...plain, search: 'ann', scope: 'entry' as const, columns: ['metadata.request.path'] }
@@ -320,6 +342,151 @@ describe('all tables', () => {
     const sql = histogramSql({ ...plain, by: tableColumn }, every, all, { width: 6e7, values: ['edge_logs'] })
     expect(await run(sql, tied, 'logs.all', key)).toHaveLength(2)
   })
+})
+
+describe('the period before', () => {
+  const micros = now.valueOf() * 1000
+  const range = { from: micros - 1.8e9, to: micros }
+  let statements = 0
+  const chart = (asked: Partial<State>, shape: Shape, of: Range, key = service.key) =>
+    chartOf({
+      state: { ...plain, ...asked },
+      shape,
+      range: of,
+      now: micros,
+      maxRows: 1000,
+      run: async sql => {
+        statements++
+        const rows = await run(sql, project, 'logs.all', key)
+        return { rows, truncated: false, redacted: false, headers: new Headers(), took: 0 }
+      },
+    })
+  const path = 'metadata.request.path'
+  const time = 'metadata.response.origin_time'
+
+  test.each([
+    ['rows by severity', {}],
+    ['rows by a field', { by: path }],
+    ['what is measured', { measure: `average:${time}` }],
+    ['what is measured by a field', { measure: `p95:${time}`, by: path }],
+  ])('is as it is by itself, in the buckets of the present one: %s', async (_, asked: Partial<State>) => {
+    for (const [shape, compare, shift] of [
+      [edge(), 'before', 1.8e9],
+      [allOf([edge(), shapes[1]!]), 'day', 8.64e10],
+    ] as const) {
+      const both = await chart({ ...asked, compare }, shape, range)
+      const earlier = { from: range.from - shift, to: range.to - shift }
+      const alone = await chart(asked, shape, earlier)
+      expect(both.before!.total).toBe(alone.total)
+      const valueOf = (value: Scalar) => alone.top?.find(other => other.value === value)?.entries
+      const none = asked.measure ? undefined : 0
+      for (const { value, before } of both.top ?? [])
+        expect([value, before]).toEqual([value, valueOf(value) ?? none])
+      const sums = alone.bars!.starts.map((_, i) =>
+        alone.bars!.layers.reduce<number | null>(
+          (sum, { values }) => (values[i] === null ? sum : (sum ?? 0) + values[i]!),
+          null,
+        ),
+      )
+      const isOne = alone.bars!.layers.length === 1 || !asked.measure
+      if (isOne) expect(both.before!.values).toEqual(asked.measure ? sums : sums.map(sum => sum ?? 0))
+      for (const { name, before } of both.bars!.layers) {
+        const other = alone.bars!.layers.find(layer => layer.name === name)
+        const sum = other?.values.reduce<number>((all, value) => all + (value ?? 0), 0)
+        if (!asked.measure && before !== undefined) expect([name, before]).toEqual([name, sum ?? 0])
+      }
+    }
+  })
+
+  test('is asked for by one statement more, of redacted callers too, and not where the range has no beginning', async () => {
+    const key = await service.issue({ redacted: true })
+    statements = 0
+    await chart({ by: path }, edge(), range, key)
+    const without = statements
+    const { before } = await chart({ by: path, compare: 'before' }, edge(), range, key)
+    expect([before!.total > 0, statements - without]).toEqual([true, without + 1])
+    expect((await chart({ compare: 'week' }, edge(), all)).before).toBeNull()
+  })
+})
+
+describe('the statistics of a number field', () => {
+  test('are those of its values, also of redacted callers where it is one table', async () => {
+    const key = await service.issue({ redacted: true })
+    const path = 'metadata.response.origin_time'
+    for (const shape of [edge(), allOf([edge(), shapes[1]!])]) {
+      const rows = await run(rowsSql({ ...plain, columns: [path] }, shape, all, 1000))
+      const name = Object.keys(rows[0]!).at(-1)!
+      const values = rows
+        .flatMap(row => row[name] ?? [])
+        .map(Number)
+        .toSorted((a, b) => a - b)
+      const sql = statisticsSql(plain, shape, all, fieldAt(shape, path)!)
+      const [row] = await run(sql, project, 'logs.all', shape.parts ? service.key : key)
+      const average = values.reduce((sum, value) => sum + value, 0) / values.length
+      expect(row).toMatchObject({ counted: values.length, least: values[0], most: values.at(-1) })
+      expect(Number(row!['average'])).toBeCloseTo(average, 3)
+      const percentiles = row!['percentiles'] as number[]
+      expect([percentiles.length, percentiles[0], percentiles[100]]).toEqual([101, values[0], values.at(-1)])
+      const below = values.filter(value => value <= percentiles[50]!).length
+      expect(Math.abs(below / values.length - 0.5)).toBeLessThan(0.05)
+    }
+  })
+
+  test('come with when each value was first and last there', async () => {
+    const method = fieldAt(edge(), 'metadata.request.method')!
+    const columns = ['metadata.request.method']
+    const rows = await run(rowsSql({ ...plain, columns }, edge(), all, 1000))
+    for (const { method: value, first, last } of await run(topSql(plain, edge(), all, method, 10))) {
+      const times = rows.filter(row => row['method'] === value).map(({ timestamp }) => timestamp)
+      expect([value, last, first]).toEqual([value, times[0], times.at(-1)])
+    }
+  })
+})
+
+describe('a share', () => {
+  const path = 'metadata.request.path'
+  const status = { path: 'metadata.response.status_code', operator: '>=', value: 400 } as const
+  const method = { path: 'metadata.request.method', operator: '=', value: 'GET' } as const
+
+  const cases: [what: string, of: string, narrowed: Partial<State>][] = [
+    ['a severity', 'error', { severity: ['error'] }],
+    ['a filter', filterText(status), { filters: [status] }],
+    ['a filter on what stands in a list', filterText(method), { filters: [method] }],
+  ]
+
+  test.each(cases)(
+    'of %s is what a filter counts of all, for each bucket and each value',
+    async (_, of, narrowed) => {
+      const key = await service.issue({ redacted: true })
+      for (const shape of [edge(), allOf([edge(), shapes[1]!])]) {
+        const field = fieldAt(shape, path)!
+        const counts = async (asked: Partial<State>) => {
+          const rows = await run(topSql({ ...plain, ...asked }, shape, all, field, 1000))
+          return new Map(rows.map(row => [Object.values(row)[0] as Scalar, Number(row['entries'])]))
+        }
+        const [every, some] = [await counts({}), await counts(narrowed)]
+        const measure = `share:${of}`
+        const shares = await run(
+          topSql({ ...plain, measure }, shape, all, field, 1000),
+          project,
+          'logs.all',
+          key,
+        )
+        expect(shares.length).toBe(every.size)
+        for (const row of shares) {
+          const [value, share, counted] = Object.values(row) as [Scalar, number, number]
+          expect([value, counted]).toEqual([value, every.get(value)])
+          expect(share).toBeCloseTo((100 * (some.get(value) ?? 0)) / counted, 6)
+        }
+        const width = 3e15
+        const [bucket] = await run(histogramSql({ ...plain, measure }, shape, all, { width, values: [] }))
+        const total = await run(rowsSql(plain, shape, all, 1000))
+        const found = await run(rowsSql({ ...plain, ...narrowed }, shape, all, 1000))
+        expect(bucket).toMatchObject({ all_rows: total.length, counted: total.length })
+        expect(Number(bucket!['entries'])).toBeCloseTo((100 * found.length) / total.length, 6)
+      }
+    },
+  )
 })
 
 describe('values and their histogram', () => {
@@ -416,7 +583,7 @@ describe('a JSON column', () => {
     expect(row).toMatchObject({ name: 'Bob', sign_in: '8', tags: 'all' })
     const field = fieldAt(app, paths[0]!)!
     const top = await ask(topSql(plain, app, all, field, 5))
-    expect(top).toEqual([
+    expect(top).toMatchObject([
       { name: 'Bob', entries: 8 },
       { name: 'Ann', entries: 4 },
     ])
@@ -459,7 +626,7 @@ describe('a JSON column', () => {
     expect(await ask(rowsSql({ ...plain, filters }, twice, all, 100))).toHaveLength(8)
     expect(await ask(rowsSql({ ...plain, search: 'ann', scope: 'entry' }, twice, all, 100))).toHaveLength(8)
     const [most] = await ask(topSql(plain, twice, all, fieldAt(twice, name)!, 5))
-    expect(most).toEqual({ name: 'Bob', entries: 16 })
+    expect(most).toMatchObject({ name: 'Bob', entries: 16 })
     const names = await ask(namesSql(plain, twice, all, fieldAt(twice, 'payload')!, 10))
     expect(names).toContainEqual({ path: 'user.name', entries: 24 })
   })

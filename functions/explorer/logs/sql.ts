@@ -2,7 +2,8 @@
  * The SQL of the logs view, made from its state. A filter finds an entry by EXISTS over the lists on its path, so an entry
  * with several elements is found once; columns show the first. All tables are the union of what is read of each.
  */
-import { type Asked, from, where } from './conditions.ts'
+import type { Periods } from './compare.ts'
+import { type Asked, conditionOf, from, where } from './conditions.ts'
 import { as, lines, literal, name, string, timestamp } from './literals.ts'
 import type { Range } from './range.ts'
 import { type Field, fieldAt, measureOf, type measures, nameOf, type Shape, tableColumn } from './shape.ts'
@@ -64,6 +65,15 @@ export function entrySql({ table, time, id }: Shape, key: Pick<Entry, 'time' | '
   return lines('SELECT t.*', `FROM ${name(table)} AS t`, ...where(columns), 'LIMIT 1')
 }
 
+interface Buckets {
+  /** In microseconds. */
+  width: number
+  /** `null` = all rows of a bucket are one. */
+  values: Scalar[] | null
+  /** By how much later rows count than they are. */
+  shift?: number
+}
+
 /**
  * Rows of bucket, value, entries and, where these are measured, `counted`, the rows that have a number, and `all_rows`; the
  * value is the severity, or one of `values` of the state's field, or NULL for others, of which `absent` tells those without
@@ -73,13 +83,14 @@ export function histogramSql(
   state: Asked & Pick<State, 'by' | 'measure'>,
   shape: Shape,
   range: Range,
-  { width, values }: { width: number; values: Scalar[] },
+  { width, values, shift = 0 }: Buckets,
 ): string {
-  const field = fieldAt(shape, state.by)
-  const bucket = `TIMESTAMP_MICROS(DIV(UNIX_MICROS(${at(shape.time)}), ${width}) * ${width}) AS bucket`
+  const field = values && fieldAt(shape, state.by)
+  const micros = `UNIX_MICROS(${at(shape.time)})${shift === 0 ? '' : ` + ${shift}`}`
+  const bucket = `TIMESTAMP_MICROS(DIV(${micros}, ${width}) * ${width}) AS bucket`
   const kind = field ? among(field, values) : shape.severity && severityOf(shape.severity)
   // A number of all severities together is one line.
-  const isSplit = kind && (field || state.measure === 'rows')
+  const isSplit = values && kind && (field || state.measure === 'rows')
   const split = isSplit
     ? [as(kind, field ? splitName(field) : 'severity'), field && `${first(field)} IS NULL AS absent`]
     : []
@@ -95,7 +106,10 @@ export function histogramSql(
   )
 }
 
-/** Rows of value, entries and perhaps `counted`, the most first: each element counts, and an entry without any counts as NULL. */
+/**
+ * Rows of value, entries and perhaps `counted`, and when the value was first and last there, the most first: each element
+ * counts, and an entry without any counts as NULL.
+ */
 export function topSql(
   state: Asked & Pick<State, 'measure'>,
   shape: Shape,
@@ -105,12 +119,49 @@ export function topSql(
 ): string {
   const joins = new Joins()
   const value = joins.value(field)
+  const time = at(shape.time)
+  const columns = [
+    as(value, splitName(field)),
+    ...measured(state, shape, each => joins.chain(each)),
+    `MIN(${time}) AS first`,
+    `MAX(${time}) AS last`,
+  ]
   return lines(
-    `SELECT ${[as(value, splitName(field)), ...measured(state, shape, each => joins.chain(each))].join(', ')}`,
-    ...from(state, shape, range, { read: [field, measureOf(state.measure, shape)?.field], joins }),
+    `SELECT ${columns.join(', ')}`,
+    ...from(state, shape, range, {
+      read: [field, measureOf(state.measure, shape)?.field, shape.time],
+      joins,
+    }),
     'GROUP BY 1',
     'ORDER BY entries DESC',
     `LIMIT ${limit}`,
+  )
+}
+
+/**
+ * What the period before had, in the buckets of the present one: rows as `histogramSql` has them, split by severity; or where
+ * there is a field, rows of bucket, value, entries and all_rows, of a bucket without a value or of a value without a bucket.
+ */
+export function beforeSql(
+  state: Asked & Pick<State, 'by' | 'measure'>,
+  shape: Shape,
+  { range, before }: Periods,
+  { width, limit }: { width: number; limit: number },
+): string {
+  const field = fieldAt(shape, state.by)
+  const of = { width, values: field ? null : [], shift: range.from - before.from }
+  const buckets = histogramSql(state, shape, before, of)
+  if (!field) return buckets
+  const value = name(splitName(field))
+  const all = measureOf(state.measure, shape) ? 'all_rows' : 'entries'
+  return lines(
+    `SELECT bucket, NULL AS ${value}, entries, ${all} AS all_rows FROM (`,
+    buckets,
+    ')',
+    'UNION ALL',
+    `SELECT NULL, ${value}, entries, NULL FROM (`,
+    topSql(state, shape, before, field, limit),
+    ')',
   )
 }
 
@@ -128,6 +179,16 @@ export function namesSql(state: Asked, shape: Shape, range: Range, field: Field,
     'GROUP BY 1',
     'ORDER BY entries DESC, path',
     `LIMIT ${limit}`,
+  )
+}
+
+/** One row of a number field: how many, the least, the most, their average, and their percentiles as a list from 0 to 100. */
+export function statisticsSql(state: Asked, shape: Shape, range: Range, field: Field): string {
+  const joins = new Joins()
+  const value = joins.chain(field)
+  return lines(
+    `SELECT COUNT(${value}) AS counted, MIN(${value}) AS least, MAX(${value}) AS most, AVG(${value}) AS average, APPROX_QUANTILES(${value}, 100) AS percentiles`,
+    ...from(state, shape, range, { read: [field], joins }),
   )
 }
 
@@ -161,7 +222,9 @@ export function columnNames(shape: Shape, paths: string[]): [Field, string][] {
 /** The last name of a path, by which redaction knows it. */
 function splitName(field: Field): string {
   const own = nameOf(field).replaceAll(/\W/g, '_')
-  return ['bucket', 'absent', 'entries', 'counted', 'all_rows'].includes(own) ? `${own}_value` : own
+  return ['bucket', 'absent', 'entries', 'counted', 'all_rows', 'first', 'last'].includes(own)
+    ? `${own}_value`
+    : own
 }
 
 /** The value where it is listed, else NULL. */
@@ -179,6 +242,10 @@ function measured(
 ): string[] {
   const of = measureOf(measure, shape)
   if (!of) return ['COUNT(*) AS entries']
+  if (of.kind === 'share') {
+    const matching = `COUNTIF(${conditionOf(of.of!, shape)})`
+    return [`100 * ${matching} / COUNT(*) AS entries`, 'COUNT(*) AS counted']
+  }
   const number = value(of.field)
   return [`${aggregates[of.kind](number)} AS entries`, `COUNT(${number}) AS counted`]
 }

@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { readLink, writeLink } from '../link.ts'
+import { comparisons } from './compare.ts'
 import {
   addressOf,
   cleared,
   filterText,
   initial,
+  lists,
   operators,
   readFilter,
   severities,
@@ -30,9 +32,9 @@ const states: fc.Arbitrary<State> = fc.record({
     text.filter(Boolean),
   ),
   table: fc.constantFrom('edge_logs', 'auth_logs'),
-  from: fc.constantFrom('', 'now-1h', 'now-7d', '2026-11-14T12:00:03.671250Z'),
+  from: fc.constantFrom('', 'now-1h', 'now-1d/d', 'now-7d', '2026-11-14T12:00:03.671250Z'),
   to: fc.constantFrom('', 'now', '2026-11-15T00:00:00.000000Z'),
-  zone: fc.constantFrom('UTC', 'local'),
+  zone: fc.constantFrom('UTC', 'local', 'Europe/Berlin'),
   search: text,
   scope: fc.constantFrom('message', 'entry'),
   severity: fc.subarray([...severities]),
@@ -46,6 +48,8 @@ const states: fc.Arbitrary<State> = fc.record({
     path.map(name => `highest:${name}`),
   ),
   redact: fc.boolean(),
+  compare: fc.constantFrom('', ...comparisons.map(([name]) => name)),
+  list: fc.constantFrom(...lists),
   row: fc.oneof(fc.constant(''), fc.constant('1795287628037397,5d3543ba-2f59-4945-8f62-31856ead689f')),
 })
 
@@ -67,11 +71,11 @@ describe('the address', () => {
     expect(link({ ...before, from: 'now-7d', redact: true })).toBe('#logs.all?.from=now-7d&.redact=true')
   })
 
-  test('once cleared keeps the table, the range, the zone, the parameters and redaction alone', () => {
+  test('once cleared keeps the table, the range, the zone, the parameters, redaction and what is listed alone', () => {
     fc.assert(
       fc.property(states, state => {
-        const { values, table, from, to, zone, redact, row } = state
-        expect(cleared(state)).toEqual({ ...before, values, table, from, to, zone, redact, row })
+        const { values, table, from, to, zone, redact, list, row } = state
+        expect(cleared(state)).toEqual({ ...before, values, table, from, to, zone, redact, list, row })
       }),
       { numRuns: 30 },
     )

@@ -1,18 +1,25 @@
 /** The logs view's state, all of which is in the address. */
 import type { Link } from '../link.ts'
-import type { Zone } from './range.ts'
+import { type Comparison, comparisons } from './compare.ts'
+import { isOfZone } from './range.ts'
+import { isZone, type Zone } from './zone.ts'
 
 export type Scalar = string | number | boolean | null
 
-export const operators = ['!=', '>=', '<=', '=', '>', '<'] as const
+/** `=~` and `!~`: a text has the shape that the value is, as `GET /items/<n>`, or another one. */
+export const operators = ['!~', '=~', '!=', '>=', '<=', '=', '>', '<'] as const
 
 export interface Filter {
   path: string
   operator: (typeof operators)[number]
   value: Scalar
+  /** The parameter that has the value, in the SQL of an endpoint (`as-endpoint.ts`). */
+  parameter?: string
 }
 
 export const severities = ['error', 'warning', 'info', 'debug', 'other'] as const
+
+export const lists = ['', 'patterns', 'new'] as const
 
 /** The name that stands for all tables. */
 export const everyTable = '*'
@@ -41,9 +48,13 @@ export interface State {
   ascending: boolean
   /** Path of the field that the histogram is split by, with its values beside the rows; empty = severity. */
   by: string
-  /** What the chart and the values show: `rows`, or one of `measures` of a field, such as `average:path`. */
+  /** What the chart and the values show: `rows`, one of `measures` of a field (`average:path`), or a share (`share:path="a"`). */
   measure: string
   redact: boolean
+  /** The period that all is compared with; empty = none. */
+  compare: Comparison | ''
+  /** What is listed: entries, patterns, or those that the period before has not. */
+  list: (typeof lists)[number]
   /** The open row, as `key` writes it. */
   row: string
 }
@@ -61,11 +72,26 @@ export const initial: Omit<State, 'values' | 'table' | 'redact'> = {
   ascending: false,
   by: '',
   measure: 'rows',
+  compare: '',
+  list: '',
   row: '',
 }
 
 /** The words of the state in an address; a parameter's name cannot begin with their dot. */
-const texts = ['table', 'from', 'to', 'zone', 'search', 'scope', 'sort', 'by', 'measure', 'row'] as const
+const texts = [
+  'table',
+  'from',
+  'to',
+  'zone',
+  'search',
+  'scope',
+  'sort',
+  'by',
+  'measure',
+  'compare',
+  'list',
+  'row',
+] as const
 
 /** What differs from `before`, so that a plain view has a plain address. */
 export function addressOf(state: State, before: State): Pick<Link, 'values' | 'view'> {
@@ -89,8 +115,10 @@ export function stateOf({ values, view }: Pick<Link, 'values' | 'view'>, before:
     ...before,
     ...given,
     values: { ...before.values, ...values },
-    zone: (said.get('zone') ?? before.zone) === 'local' ? 'local' : 'UTC',
+    zone: isZone(said.get('zone') ?? '') ? said.get('zone')! : before.zone,
     scope: (said.get('scope') ?? before.scope) === 'entry' ? 'entry' : 'message',
+    compare: comparisons.find(([name]) => name === (said.get('compare') ?? before.compare))?.[0] ?? '',
+    list: lists.find(name => name === (said.get('list') ?? before.list)) ?? '',
     severity: severities.filter(severity => list('severity')?.includes(severity)),
     filters: view.flatMap(([name, text]) => (name === 'where' ? (readFilter(text) ?? []) : [])),
     columns: list('columns') ?? before.columns,
@@ -106,7 +134,7 @@ export function filterText({ path, operator, value }: Filter): string {
 
 /** @returns `null` where the text is no filter */
 export function readFilter(text: string): Filter | null {
-  const [, path, operator, json] = /^([^=!<>]+)(!=|>=|<=|=|>|<)(.*)$/s.exec(text) ?? []
+  const [, path, operator, json] = /^([^=!<>]+)(!~|=~|!=|>=|<=|=|>|<)(.*)$/s.exec(text) ?? []
   if (path === undefined || json === undefined) return null
   try {
     const value = JSON.parse(json) as Scalar
@@ -136,10 +164,10 @@ export function sortedBy({ sort, ascending }: State, path: string): Partial<Stat
 
 /** All of the table in the range: without what narrows, orders and splits the rows. */
 export function cleared(state: State): State {
-  const { values, table, from, to, zone, redact, row } = state
+  const { values, table, from, to, zone, redact, list, row } = state
   const wide = state.search === '' ? state.scope : 'entry' // a link may leave it out
   const scope = table === everyTable ? wide : 'message'
-  return { ...initial, values, table, from, to, zone, redact, row, scope }
+  return { ...initial, values, table, from, to, zone, redact, list, row, scope }
 }
 
 /** Whether new rows come at the top. */
@@ -148,6 +176,11 @@ export function isLive({ from, to, sort, ascending }: State): boolean {
 }
 
 /** What the rows depend on, and the histogram: whether two states ask for the same. */
-export function askedOf({ row: _, zone: __, ...asked }: State): string {
-  return JSON.stringify(asked)
+export function askedOf({ row: _, zone, list: __, ...asked }: State): string {
+  return JSON.stringify(isOfZone(asked) ? { ...asked, zone } : asked)
+}
+
+/** What the patterns depend on beside it. */
+export function patternsAskedOf(state: State): string {
+  return `${state.list} ${askedOf(state)}`
 }

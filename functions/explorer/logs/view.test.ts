@@ -19,10 +19,16 @@ const began = Date.now()
 /** One entry each ten seconds over 50 minutes; those of the last five minutes fail. */
 const entries = 300
 
+/** `+01:00`, of the browser's zone. */
+function offset(): string {
+  const text = new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' }).format()
+  return /GMT(.+)$/.exec(text)?.[1] ?? '+00:00'
+}
+
 /** Where the line under the cursor stands in the chart, from 0 to 1. */
 function cursorPlace(): number {
-  const over = document.querySelector('.u-over')!.getBoundingClientRect()
-  return (document.querySelector('.u-cursor-x')!.getBoundingClientRect().x - over.x) / over.width
+  const over = document.querySelector('.chart .ground')!.getBoundingClientRect()
+  return (document.querySelector('.chart .brush')!.getBoundingClientRect().x - over.x) / over.width
 }
 
 function entry(i: number, secondsAgo: number, status: number): object {
@@ -96,7 +102,23 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
 
   const counted = (text: RegExp) => page.locator('.logs-facts', { hasText: text }).waitFor()
   const rows = () => page.locator('.row:not(.head)')
+  /** With its day and all its digits. */
+  const timeOf = async (row: Locator) => (await row.locator('.cell-time').getAttribute('title'))!
   const topValue = (text: RegExp) => page.locator('.top-value', { hasText: text })
+
+  /** In a menu that has a search. */
+  async function choose(menu: string, text: string): Promise<void> {
+    await page.getByRole('button', { name: `${menu}: ` }).click()
+    await page.getByRole('searchbox', { name: `Find: ${menu}` }).fill(text)
+    await page.getByRole('option', { name: text, exact: true }).click()
+  }
+
+  /** Opens what is not asked for first. @returns a button in it */
+  async function inMore(name: string): Promise<Locator> {
+    const button = page.locator('.popover').getByRole('button', { name, exact: true })
+    if (!(await button.isVisible())) await page.getByRole('button', { name: 'More actions' }).click()
+    return button
+  }
 
   /** A button of a value in the entry, which shows while one points at the value. */
   async function press(name: string): Promise<void> {
@@ -124,7 +146,9 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(page.url()).toBe(`${service.url}/${plain}`)
     const tables = page.getByLabel('Table', { exact: true })
     expect([await tables.locator('option').count(), await tables.inputValue()]).toEqual([10, 'edge_logs'])
-    expect(await rows().first().textContent()).toMatch(/\d\.\d{3}123500GET \| 500/)
+    // Ten seconds apart: without a fraction, which is there where one points.
+    expect(await rows().first().textContent()).toMatch(/\d\d:\d\d:\d\d500GET \| 500/)
+    expect(await timeOf(rows().first())).toMatch(/^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}123$/)
     expect(await page.getByRole('columnheader').allTextContents()).toEqual([
       'Time (UTC) ↓',
       'Status',
@@ -304,6 +328,82 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await other.locator('.row[aria-selected=true]').waitFor()
   })
 
+  test('patterns stand for the messages of a shape, say what is new, and filter for their entries or out', async () => {
+    await open(plain)
+    await page.getByRole('button', { name: 'Patterns' }).click()
+    const lines = page.locator('.patterns tbody tr')
+    await lines.first().waitFor()
+    await page.getByRole('button', { name: 'Patterns 2, 2 new' }).waitFor()
+    const said = async () => (await lines.allTextContents()).map(text => text.replaceAll(/\d\d-.*/g, ''))
+    const shape = 'GET | <n> | <ip> | /rest/v1/items/<n>'
+    expect(await said()).toEqual([`27090.0 %new1xx to 3xx ${shape}`, `3010.0 %new5xx ${shape}`])
+    expect(page.url()).toContain('.list=patterns')
+    await lines.nth(1).getByRole('button').first().click()
+    await counted(/^30 rows/)
+    expect(await rows().first().textContent()).toContain('500GET | 500')
+    await page.goBack()
+    await lines.first().waitFor()
+    await page
+      .getByRole('button', { name: `Filter out ${shape}` })
+      .first()
+      .click()
+    await page.getByText('No entries.').waitFor()
+    await page.getByRole('button', { name: /Remove the filter event_message !~/ }).click()
+    await page.getByRole('button', { name: 'New only' }).click()
+    await page.getByText('2 patterns of 300 entries, 2 not in the period before').waitFor()
+    await page.getByRole('button', { name: 'Entries', exact: true }).click()
+    await rows().first().waitFor()
+  })
+
+  test('what is shown is compared with the period before: in the chart, beside all, each kind and each value', async () => {
+    const [from, to] = [began - 900_000, began + 1000].map(time => new Date(time).toISOString())
+    await open(`${plain}&.from=${from}&.to=${to}`)
+    await page.getByLabel('Compare with').selectOption('with the period before')
+    await page.locator('.bars-legend > .change', { hasText: /^[+-]?\d %$/ }).waitFor()
+    expect(await page.locator('.bars .before').getAttribute('d')).toMatch(/^M/)
+    expect(page.url()).toContain('.compare=before')
+    await page.locator('.key', { hasText: /5xx 30 \d\d.\d %.*new/ }).waitFor()
+    await page.getByRole('button', { name: 'Fields', exact: true }).click()
+    await page.locator('.field-name', { hasText: 'path' }).first().click()
+    await topValue(/items\/1.*%[+-]?\d+ %\d\d:/).waitFor()
+    await page.locator('.bars').hover({ position: { x: 300, y: 40 } })
+    await page.getByText(/; before \d/).waitFor()
+    await page.getByLabel('Time range').selectOption('All time')
+    await page.getByText('nothing to compare with: the range has no beginning').waitFor()
+  })
+
+  test('the share of failures, or of a value, is shown over time and for each value of a field', async () => {
+    await open(plain)
+    await choose('Show in the chart', 'share of 5xx')
+    await page.locator('.bars > .line').waitFor()
+    await page.getByText('100 %').waitFor() // of the last minutes, at the axis
+    await page.getByRole('button', { name: 'Fields', exact: true }).click()
+    await page.locator('.field-name', { hasText: 'path' }).first().click()
+    await topValue(/items\/1.*10 %100 rows/).waitFor()
+    expect(page.url()).toContain('.measure=share%3Aerror')
+    await page.getByRole('button', { name: 'Share of /rest/v1/items/2' }).click()
+    await page.getByRole('button', { name: 'Show in the chart: share of path = ' }).waitFor()
+    await counted(/of 300 rows/)
+    await page.getByRole('button', { name: 'Back to counts' }).click()
+    await page.locator('.key', { hasText: /5xx 30 10.0 %/ }).waitFor()
+  })
+
+  test('a number field has its statistics, and a value when it was first and last there', async () => {
+    await open(plain)
+    await page.getByRole('button', { name: 'Fields', exact: true }).click()
+    await page.locator('.field-name', { hasText: 'origin_time' }).first().click()
+    const numbers = page.locator('.numbers dl > div')
+    await numbers.first().waitFor()
+    expect(await numbers.allTextContents()).toEqual([
+      'min10 ms',
+      'median10 ms',
+      expect.stringMatching(/^p951,1[5-9]\d ms$/),
+      'max1,199 ms',
+      'average356.8 ms',
+    ])
+    await topValue(/^10200.*\d\d:\d\d:\d\d to \d\d:\d\d:\d\d$/).waitFor()
+  })
+
   test('entries around a row are those without the filters', async () => {
     await open(`${plain}&.severity=error`)
     await counted(/^30 rows/)
@@ -327,37 +427,38 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
 
   test('the chart and the values of a field show what its menus say, one line for each value where it is measured', async () => {
     await open(plain)
-    const [show, by] = [page.getByLabel('Show in the chart'), page.getByLabel('Split the chart by')]
+    const show = page.getByRole('button', { name: 'Show in the chart: ' })
+    const by = page.getByRole('button', { name: 'Split the chart by: ' })
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.getByRole('button', { name: /^path/ }).first().click()
     await topValue(/items\/0 ?100/).waitFor()
-    await by.selectOption('class of status')
+    await choose('Split the chart by', 'class of status')
     await page.getByRole('button', { name: '5xx 30' }).waitFor()
     expect(page.url()).not.toContain('.by=')
-    await show.selectOption('average origin_time (ms)')
+    await choose('Show in the chart', 'average origin_time (ms)')
     await page.locator('.bars .line').waitFor()
-    expect(await by.locator(':checked').textContent()).toBe('nothing')
+    expect(await by.textContent()).toBe('nothing')
     await page.getByRole('button', { name: 'Back to counts' }).click()
     await page.getByRole('button', { name: '5xx 30' }).waitFor()
-    await show.selectOption('slowest paths')
-    expect(await Promise.all([show, by].map(menu => menu.locator(':checked').textContent()))).toEqual([
-      'average origin_time (ms)',
-      'path',
-    ])
+    await choose('Show in the chart', 'slowest paths')
+    expect([await show.textContent(), await by.textContent()]).toEqual(['average origin_time (ms)', 'path'])
     await page.locator('.key', { hasText: /items\/2 [\d,.]+ ms$/ }).waitFor()
     await page.getByRole('button', { name: 'Back to counts' }).click()
     await page.getByRole('button', { name: '5xx 30' }).waitFor() // by severity, not by path
-    await show.selectOption('slowest paths')
-    await page.getByLabel('Show of each value').selectOption('highest origin_time (ms)')
+    await choose('Show in the chart', 'slowest paths')
+    await choose('Show of each value', 'highest origin_time (ms)')
     await topValue(/items\/2 ?1,199 ms ?100 rows/).waitFor()
     const values = await page.locator('.top-value span').allTextContents()
     expect(values[0]).toBe('/rest/v1/items/2')
     await counted(/^100 of 300 rows/)
     const drawn = () =>
       Promise.all([page.locator('.bars .line').count(), page.locator('.most').first().textContent()])
-    expect(await drawn()).toEqual([3, '1,199 ms'])
+    expect(await drawn()).toEqual([3, '1,000 ms'])
     expect(await page.locator('.bars-legend', { hasText: 'without' }).count()).toBe(0)
-    expect(await show.locator('option', { hasText: /status_code|asn/ }).count()).toBe(0) // no amounts
+    await show.click()
+    await page.getByRole('option', { name: 'number of rows' }).waitFor()
+    expect(await page.getByRole('option', { name: /status_code|asn/ }).count()).toBe(0) // no amounts
+    await page.keyboard.press('Escape')
     await page.locator('.key', { hasText: 'items/0' }).click() // as a class of status in the legend does
     await counted(/100 rows/)
     await page.locator('.key[aria-pressed=true]', { hasText: 'items/0' }).waitFor()
@@ -367,9 +468,9 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.locator('.top-value').first().click()
     await counted(/100 rows/)
     await page.getByRole('button', { name: /Remove the filter/ }).click()
-    await by.selectOption('method')
+    await choose('Split the chart by', 'method')
     await topValue(/GET ?1,199 ms/).waitFor()
-    await show.selectOption('number of rows')
+    await choose('Show in the chart', 'number of rows')
     await topValue(/GET ?300/).waitFor()
     expect(page.url()).not.toContain('measure')
   })
@@ -389,7 +490,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.mouse.move(box.x + box.width * 0.94, box.y + 30, { steps: 4 })
     await page.mouse.up()
     await page.waitForURL(/from=20\d\d-/)
-    await counted(/^(\d|1\d|2\d) rows? /)
+    await counted(/^(\d|1\d|2\d) rows?/)
     expect((await page.locator('.bars').boundingBox())!.y).toBe(box.y)
     await page.getByLabel('Time range').selectOption('From … to …')
     const bound = (name: string) => page.getByLabel(name, { exact: true }).inputValue()
@@ -422,12 +523,12 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByLabel('Time range').selectOption('Last 7 days')
     await page.getByRole('group', { name: /per 3 hours/ }).waitFor()
     const labels = await page.locator('.bars text:not(.most)').allTextContents()
-    expect(new Set(labels.map(label => /^\d\d-\d\d(?= \d\d:00$)/.exec(label)?.[0])).size).toBe(5)
+    expect(new Set(labels.map(label => /^\d+ \w{3}$/.exec(label)?.[0])).size).toBe(7)
   })
 
   test('a time that is shown is a bound that keeps its row', async () => {
     await open(plain)
-    const time = (await rows().nth(4).locator('.cell-time').textContent())!
+    const time = await timeOf(rows().nth(4))
     await page.getByLabel('Time range').selectOption('From … to …')
     await page.getByLabel('From', { exact: true }).fill(time)
     await page.getByText('Not yet run').waitFor()
@@ -439,7 +540,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('searchbox').fill(' ') // as without blanks around it
     await page.keyboard.press('Enter')
     await counted(/^5 rows/)
-    expect(await rows().last().locator('.cell-time').textContent()).toBe(time)
+    expect(await timeOf(rows().last())).toBe(time)
     await page.getByText('Not yet run').waitFor({ state: 'hidden' })
   })
 
@@ -540,18 +641,18 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await open(`${plain}&.from=now-30m`)
     await counted(/^100 of 1[5-8]\d rows/)
     expect(page.url()).toContain('.from=now-30m')
-    const link = page.getByRole('button', { name: 'Copy link to this period' })
-    await link.click()
-    await page.locator('.logs-acts', { hasText: 'Copied' }).waitFor()
+    await (await inMore('Copy link to this period')).click()
+    await page.locator('.popover', { hasText: 'Copied' }).waitFor()
     const exact = await page.evaluate(() => navigator.clipboard.readText())
     expect(decodeURIComponent(exact)).toMatch(/&\.from=20\d\d-\S+Z&\.to=20\d\d-\S+Z$/)
-    const [facts] = (await page.locator('.logs-facts').textContent())!.split(' · ')
+    const facts = await page.locator('.logs-facts').textContent()
     await page.goto(exact)
-    await link.waitFor({ state: 'hidden' })
     await counted(new RegExp(`^${facts}`))
+    await inMore('Copy link')
+    expect(await page.getByText('Copy link to this period').isVisible()).toBe(false)
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'CSV of rows shown' }).click(),
+      (await inMore('CSV of rows shown')).click(),
     ])
     const [head, newest, ...others] = readFileSync(await file.path(), 'utf8').split('\r\n')
     expect([file.suggestedFilename(), head, others.length]).toEqual([
@@ -561,13 +662,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     ])
     expect(newest).toMatch(/^entry-0000,20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3},500,GET \|/)
     await page.goto(`${service.url}/${plain}&.from=now-30m`)
-    await link.waitFor()
-    const first = (await rows().first().locator('.cell-time').textContent())!
-    await page.getByLabel('Time zone').selectOption('local')
+    await counted(/^100 of/)
+    const first = await timeOf(rows().first())
     const own = await page.evaluate(() => new Intl.DateTimeFormat().resolvedOptions().timeZone)
+    await choose('Time zone', `This device: ${own} ${await page.evaluate(offset)}`)
     await page.getByRole('columnheader', { name: `Time (${own})` }).waitFor()
     expect(page.url()).toContain('.zone=local')
-    const local = (await rows().first().locator('.cell-time').textContent())!
+    const local = await timeOf(rows().first())
     const zone = await page.evaluate(() => new Date().getTimezoneOffset() * 60_000)
     expect(Date.parse(`${first}Z`) - Date.parse(`${local}Z`)).toBe(zone)
     await rows().first().click()
@@ -588,6 +689,51 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
       `.from=${new Date(began - 600_000).toISOString().slice(0, 16)}`,
     )
     await counted(/^[67]\d rows/)
+  })
+
+  test('ranges in words are days of the zone that is found by its name, and buttons go to those beside', async () => {
+    await open(plain)
+    const range = page.getByLabel('Time range')
+    const zone = page.getByRole('button', { name: 'Time zone: ' })
+    const [earlier, later] = ['Earlier', 'Later'].map(name => page.getByRole('button', { name, exact: true }))
+    const at = (from: string, to: string) =>
+      page.waitForURL(({ hash }) => {
+        const said = new URLSearchParams(hash.slice(hash.indexOf('?')))
+        return said.get('.from') === from && (said.get('.to') ?? 'now') === to
+      })
+    await zone.press('Enter')
+    await page.keyboard.insertText('calcutta')
+    await page.keyboard.press('Enter')
+    await page.getByRole('columnheader', { name: 'Time (Asia/Calcutta)' }).waitFor()
+    expect(await zone.textContent()).toBe('Calcutta +05:30')
+    expect(page.url()).toMatch(/\.zone=Asia(\/|%2F)Calcutta/)
+    await page.locator('.bars text', { hasText: 'Asia/Calcutta' }).waitFor()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      (await inMore('CSV of rows shown')).click(),
+    ])
+    const [head, first] = readFileSync(await file.path(), 'utf8').split('\r\n')
+    expect(head).toBe('\ufeffid,timestamp (Asia/Calcutta),severity,event_message')
+    const shown = new Date(began - 5000 + 5.5 * 3_600_000).toISOString().replace('T', ' ').slice(0, 19)
+    expect(first).toContain(`entry-0000,${shown}`)
+    await range.selectOption('Yesterday')
+    await at('now-1d/d', 'now-1d/d')
+    const asked = page.waitForRequest(request => /LIMIT 100"/.test(request.postData() ?? ''))
+    await earlier!.click()
+    await at('now-2d/d', 'now-2d/d')
+    const { sql } = (await asked).postDataJSON() as { sql: string }
+    expect(sql.match(/18:30:00/g)).toHaveLength(2) // from midnight to midnight
+    await later!.click()
+    await later!.click()
+    await at('now/d', 'now')
+    expect([await range.inputValue(), await later!.isDisabled()]).toEqual(['now/d', true])
+    await range.selectOption('From … to …')
+    await page.getByLabel('From', { exact: true }).fill('soon')
+    await page.keyboard.press('Enter')
+    await page.getByText('today or yesterday, or now-1d/d for the whole day before.').waitFor()
+    await page.getByLabel('From', { exact: true }).fill('last week')
+    await page.keyboard.press('Enter')
+    await at('now-1w/w', 'now')
   })
 
   test('columns, their widths and their sort, and which parts show, are kept; lines wrap; a value is copied', async () => {
@@ -643,6 +789,38 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await topValue(/items\/0 ?100/).waitFor()
   })
 
+  test('the entry is made wider by pointer and keys, as this device keeps it, and the message keeps its room', async () => {
+    await open(
+      `${plain}&.columns=${['path', 'method', 'url', 'host'].map(name => `metadata.request.${name}`).join()}`,
+    )
+    const shares = () =>
+      page.locator('.row.head .cell-message').evaluate(cell => {
+        return cell.getBoundingClientRect().width / cell.closest('.rows')!.clientWidth
+      })
+    expect(await shares()).toBeGreaterThan(0.39)
+    await rows().first().click()
+    const [entry, divider] = [page.locator('.beside-rows'), page.getByRole('separator')]
+    const width = async () => Math.round((await entry.boundingBox())!.width)
+    const before = await width()
+    await divider.press('ArrowLeft')
+    await divider.press('ArrowLeft')
+    expect(await width()).toBe(before + 64)
+    const grip = (await divider.boundingBox())!
+    await page.mouse.move(grip.x + 3, grip.y + 50)
+    await page.mouse.down()
+    await page.mouse.move(grip.x - 27, grip.y + 50, { steps: 3 })
+    await page.mouse.up()
+    expect(await width()).toBe(before + 94)
+    expect(await shares()).toBeGreaterThan(0.39)
+    await divider.press('End')
+    expect([await width(), await divider.getAttribute('aria-valuenow')]).toEqual([320, '320'])
+    await page.reload()
+    await divider.waitFor()
+    expect(await width()).toBe(320)
+    await divider.dblclick()
+    expect(await width()).toBe(before)
+  })
+
   test('a table is shown as its definition says, and what is inside JSON is counted, filtered and a column', async () => {
     await open('#app')
     await counted(/^30 rows/)
@@ -686,14 +864,18 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
       await route.fulfill({ response, headers: { ...response.headers(), 'x-bytes-read': '4100000' } })
     })
     await open('#app')
-    await counted(/^30 rows · .*, 4\.1 MB read/)
+    await counted(/^30 rows/)
+    await page.getByText('Cost', { exact: true }).click()
+    await page.locator('.cost', { hasText: /[\d.]+ s, 4\.1 MB read/ }).waitFor()
     expect(new Set(asked)).not.toContain('no-cache, no-store')
-    await page.getByRole('button', { name: 'Run fresh' }).click()
+    await (await inMore('Run fresh')).click()
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Change key' }).click()
     await open('#app', await service.issue({ redacted: true }))
     await counted(/^30 rows/)
+    await inMore('Copy link')
     expect(await page.getByRole('button', { name: 'Run fresh' }).count()).toBe(0)
+    await page.keyboard.press('Escape')
     // Its answers are redacted in any case.
     const redact = page.getByLabel('Redact')
     expect([await redact.isChecked(), await redact.isDisabled()]).toEqual([true, true])
@@ -780,7 +962,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     for (const [at, press] of [
       () => page.getByLabel('Severity').selectOption('5xx'),
       () => page.getByLabel('Table', { exact: true }).selectOption('*'),
-      () => page.getByLabel('Split the chart by').selectOption('path'),
+      () => choose('Split the chart by', 'path'),
       () => page.getByRole('button', { name: 'Follow', exact: true }).click(),
     ].entries()) {
       await search.fill(` items/${at % 3} `)
@@ -796,8 +978,12 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
   test('rows of the question before open nothing and do not leave the page', async () => {
     await open(plain)
     const leaving = ['Copy link', 'Copy link to this period', 'CSV of rows shown', 'JSON of rows shown']
-    const areDisabled = () =>
-      Promise.all(leaving.map(name => page.getByRole('button', { name, exact: true }).first().isDisabled()))
+    const areDisabled = async () => {
+      await inMore('Copy link')
+      const found = await Promise.all(leaving.map(async name => (await inMore(name)).isDisabled()))
+      await page.keyboard.press('Escape')
+      return found
+    }
     const tryToOpen = async () => {
       const { x, y } = (await rows().nth(2).boundingBox())!
       await page.mouse.click(x + 300, y + 5)
@@ -830,7 +1016,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await counted(/^30 rows/)
     const endpoints = page.getByRole('combobox', { name: 'Endpoint' })
     await endpoints.selectOption('service.usage')
-    await page.locator('.chart .u-over').waitFor()
+    await page.locator('.chart .ground').waitFor()
     await endpoints.selectOption('logs.all')
     await counted(/^30 rows/)
     expect(page.url()).toContain(`${plain}&.from=now-7d&.search=items&.severity=error`)
@@ -841,7 +1027,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.waitForURL(url => url.hash === `${plain}&.search=items&.severity=error`)
     await page.goto(`${service.url}/${plain}&.view=query&sql=SELECT+1+AS+one`)
     await endpoints.selectOption('service.usage')
-    await page.locator('.chart .u-over').waitFor()
+    await page.locator('.chart .ground').waitFor()
     await endpoints.selectOption('logs.all')
     await page.getByText('This link brings a query of its own.').waitFor()
     expect(page.url()).toContain('sql=SELECT+1+AS+one')
@@ -869,6 +1055,20 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.keyboard.press('Enter')
     await counted(/^100 rows|of 100 rows/)
     expect(await page.locator('.sought').count()).toBe(0)
+    await counted(/100 hits/)
+    expect(new Set(await page.locator('.cell-message mark').allTextContents())).toEqual(new Set(['items/2']))
+    await rows().first().click()
+    await page
+      .locator('.leaf', { hasText: /^event_message/ })
+      .locator('mark', { hasText: 'items/2' })
+      .waitFor()
+    expect(await page.locator('.leaf mark').count()).toBe(1) // the search was in messages
+    await page.keyboard.press('Escape')
+    await page.getByRole('searchbox', { name: 'Search' }).fill('/GET|<b>/')
+    await page.keyboard.press('Enter')
+    await page.locator('.cell-message mark', { hasText: 'GET' }).first().waitFor()
+    await page.goBack()
+    await counted(/100 hits/)
     await page.getByText('SQL', { exact: true }).click()
     await page.getByText("CONTAINS_SUBSTR(t.event_message, 'items/2')").waitFor()
     await page.getByRole('button', { name: 'Continue in SQL' }).click()
@@ -887,7 +1087,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.goto(`${service.url}/${plain}&.view=query&sql=${encodeURIComponent(days)}`)
     await page.getByText('This link brings a query of its own.').waitFor()
     await page.getByRole('button', { name: 'Run', exact: true }).click()
-    await page.getByText('The last bucket, hatched, is not finished.').waitFor()
+    await page.getByText('The last bucket, shaded, is not finished.').waitFor()
     await page.getByText('Buckets by day; no line goes through so few.').waitFor()
     await page.getByRole('group', { name: /over time/ }).press('ArrowLeft') // today, which has its whole width
     expect(await page.evaluate(cursorPlace)).toBeCloseTo(0.5, 1)
@@ -911,13 +1111,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     ])
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.locator('.field-name', { hasText: 'table_name' }).click()
-    await page.getByLabel('Show in the chart').selectOption('average origin_time (ms)')
+    await choose('Show in the chart', 'average origin_time (ms)')
     await topValue(/edge_logs ?[\d.]+ ms ?\d+ rows/).waitFor()
     expect(await page.locator('.top-value').count()).toBe(1) // auth_logs has no such number
     await page.locator('.bars-legend', { hasText: /\d rows? without origin_time/ }).waitFor()
     await page.goBack()
     await topValue(/auth_logs ?1/).click()
-    await counted(/^1 row /)
+    await counted(/^1 row$/)
     await rows().first().click()
     await page.getByRole('region', { name: 'Fields of the entry' }).getByText('auth_logs').waitFor()
     expect(await faultsOf(page)).toEqual([])
@@ -953,7 +1153,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.locator('.key', { hasText: '(none)' }).waitFor()
     await topValue(/\(none\) ?\d+/).click()
     await page.getByRole('button', { name: 'Remove the filter cf.country = none' }).click()
-    await page.getByLabel('Split the chart by').selectOption('')
+    await choose('Split the chart by', 'class of status')
     const url = decodeURIComponent(page.url())
     expect([url.includes('.search'), url.includes('.where=metadata.response.status_code=500')]).toEqual([
       false,
@@ -963,12 +1163,12 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('button', { name: 'Remove the filter id != x' }).waitFor()
     await page.getByLabel('Table', { exact: true }).selectOption('auth_logs')
     await page.getByText('metadata.response.status_code is not in auth_logs: filter removed.').waitFor()
-    expect(await page.locator('.chip').allTextContents()).toEqual(['id != x ×'])
+    expect(await page.locator('.chip').allTextContents()).toEqual(['id != x'])
     await page.goBack()
     await counted(/^\d+ rows/)
     expect(await page.getByText('filter removed').count()).toBe(0)
     await page.goto(`${service.url}/${plain}&.by=metadata.request.headers.user_agent`)
-    await topValue(/\(none\) ?1$/).waitFor() // behind the first ten
+    await topValue(/\(none\) ?10\.3 %\d\d:/).waitFor() // behind the first ten
     expect(await page.locator('.top-value').count()).toBe(11)
     await page.getByTitle('More values').click()
     expect(await page.locator('.top-value').count()).toBe(21)
@@ -982,7 +1182,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.goto(`${service.url}/${plain}&.by=${path}&${six.join('&')}`)
     await counted(/^90 rows|of 90 rows/)
     await page.locator('.key', { hasText: 'agent 6 15' }).waitFor() // one other has its name
-    expect(await page.locator('.key', { hasText: /^agent \d 15$/ }).count()).toBe(6)
+    expect(await page.locator('.key', { hasText: /^agent \d 15 / }).count()).toBe(6)
     await page.locator('.key', { hasText: 'agent 6' }).click() // of the alternatives, this one
     await counted(/^15 rows/)
     await page.locator('.key[aria-pressed=true]', { hasText: 'agent 6' }).waitFor()
@@ -993,13 +1193,14 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const endpoints = page.getByRole('combobox', { name: 'Endpoint' })
     await endpoints.selectOption('service.usage')
     expect(await page.getByRole('combobox', { name: 'Time' }).inputValue()).toBe('-1h')
-    await page.locator('.chart .u-over').waitFor()
+    await page.locator('.chart .ground').waitFor()
     const chart = page.getByRole('group', { name: /over time/ })
     const said = page.locator('.chart [role=status]')
     // Minute by minute, with none before.
     for (let i = 0; i < 20 && !/logs.all 1/.test((await said.textContent())!); i++)
       await chart.press('ArrowRight')
-    expect(await page.evaluate(cursorPlace)).toBeCloseTo(0.22, 1) // 45 minutes ago
+    const since = (Date.now() - began) / 3_600_000 // of the hour that is shown, since the call
+    expect(await page.evaluate(cursorPlace)).toBeCloseTo(0.22 - since, 1) // 45 minutes before that
     await endpoints.selectOption('logs.all')
     await counted(/100 of/)
     expect(await page.getByLabel('Time range').inputValue()).toBe('now-1h')
@@ -1010,10 +1211,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await open(
       `#usage.api-counts?interval=daily&project=${project}`,
       service.key,
-      page.locator('.chart .u-over'),
+      page.locator('.chart .ground'),
     )
-    await page.getByText('The first bucket, hatched, is there in part: the range begins in it.').waitFor()
-    await page.getByText('The last bucket, hatched, is not finished.').waitFor()
+    await page.getByText('The first bucket, shaded, is there in part: the range begins in it.').waitFor()
+    await page.getByText('The last bucket, shaded, is not finished.').waitFor()
     const chart = page.getByRole('group', { name: /over time/ })
     for (const ago of [7, 6]) {
       await chart.press('ArrowRight')
@@ -1042,6 +1243,19 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('region', { name: 'Fields of the entry' }).waitFor({ state: 'hidden' })
     await page.keyboard.press('j') // on from the entry
     await page.locator('.row[aria-selected=true]', { hasText: 'items/2' }).waitFor()
+    const by = page.getByRole('button', { name: 'Split the chart by: ' })
+    await by.press('Enter')
+    await page.keyboard.insertText('host')
+    const found = await page.getByRole('listbox').getByRole('option').allTextContents()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\.by=/)
+    expect([found.length > 1, await by.textContent()]).toEqual([true, found[1]])
+    await by.press('Enter')
+    await page.keyboard.press('Escape')
+    await page.getByRole('listbox').waitFor({ state: 'detached' })
+    expect(await by.evaluate(button => button === document.activeElement)).toBe(true)
+    await page.locator('.logs-facts').click()
     await page.keyboard.press('?')
     const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
     await shortcuts.waitFor()

@@ -11,7 +11,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { invalidParams } from '../call.ts'
+import { invalidParams } from '../protocol-errors.ts'
 import { messageAnswerer } from '../server.ts'
 
 const bytes = Buffer.from('some bytes').toString('base64')

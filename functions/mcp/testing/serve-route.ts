@@ -33,6 +33,7 @@ export async function serveRoute(
           address: addresses.find(({ path }) => path === '/mcp')!,
           name: '',
           ref: null,
+          view: null,
           services,
           config,
         },

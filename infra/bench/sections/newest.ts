@@ -1,6 +1,6 @@
 /** The newest 100 entries of a project among a million, and ten million, against DuckDB by hand with rows found first. */
 import { DuckDBInstance } from '@duckdb/node-api'
-import { runQuery } from '../../../shared/answers/engine-errors.ts'
+import { runQuery } from '../../../shared/run/run-query.ts'
 import { loadConfig } from '../../../shared/config.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'

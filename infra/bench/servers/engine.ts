@@ -5,7 +5,7 @@
 import { createServer } from 'node:http'
 import { loadConfig } from '../../../shared/config.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
-import { runQuery } from '../../../shared/answers/engine-errors.ts'
+import { runQuery } from '../../../shared/run/run-query.ts'
 import { openServices } from '../../../shared/services.ts'
 
 const { engine, endpoints } = await openServices(loadConfig({ ...process.env, ENGINE_PROCESSES: '0' }))

@@ -26,6 +26,7 @@ export const notRun: [commands: RegExp, reason: string][] = [
   [/^gcloud logging read /, 'the stand-in keeps no log entries'],
   [/^gcloud artifacts /, 'the stand-in has no Artifact Registry'],
   [/^gcloud scheduler jobs run /, 'the stand-in has no clock; `npm run rehearse` calls a job'],
+  [/^docker /, 'it needs a daemon; image.soak.ts carries out the lines of the Dockerfile'],
   [/^gcloud pubsub /, 'the stand-in has no Pub/Sub'],
   [/^bq /, 'its statements are BigQuery’s alone'],
 ]
@@ -41,7 +42,7 @@ export function reasonNotToRun(command: string): string | undefined {
 export function blocksOfGuide(): Block[] {
   return pages.flatMap(page => {
     const text = readFileSync(page, 'utf8')
-    const found = text.matchAll(/^```sh\n(.*?)\n```$|`(npm run lqe -- deploy [^`]*=[^`]*)`/gms)
+    const found = text.matchAll(/^```sh\n(.*?)\n```$|`(npx lqe deploy [^`]*=[^`]*)`/gms)
     const tried = [...found].filter(([, block]) => block === undefined || page !== 'README.md')
     return tried.map(({ index, 1: block, 2: inline }) => ({
       at: `${page}:${text.slice(0, index).split('\n').length}`,

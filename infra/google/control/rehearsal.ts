@@ -48,7 +48,7 @@ function copyUploadSet(): string {
 
 export type Rehearsal = Awaited<ReturnType<typeof openRehearsal>>
 
-const source = 'infra/lqe/lqe.ts'
+const source = 'infra/lqe.ts'
 
 export async function openRehearsal({ out, note = () => {}, folder, program = source, mutate }: Options) {
   // Its tables are empty, as Google's are.
@@ -128,7 +128,7 @@ export async function openRehearsal({ out, note = () => {}, folder, program = so
 }
 
 /** How this machine reaches npm's registry. */
-function registry(): Record<string, string> {
+export function registry(): Record<string, string> {
   const { HOME = '', NODE_EXTRA_CA_CERTS } = process.env
   return {
     npm_config_userconfig: join(HOME, '.npmrc'),

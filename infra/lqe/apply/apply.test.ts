@@ -179,9 +179,29 @@ describe('apply', () => {
     for (const file of ['dir.yaml', 'dir.sql']) mkdirSync(join(queries, file))
     execFileSync('mkfifo', [join(queries, 'pipe.yaml')])
     expect(() => new Passed(folder, queries, 'infra/tables')).not.toThrow() // nor waits for the pipe
-    expect((await refusal()).split('\n')).toEqual(
-      ['dir.sql', 'dir.yaml', 'pipe.yaml'].map(file => `${file}:1:1 is no regular file`),
-    )
+    writeFileSync(join(queries, 'pipe.sql'), 'SELECT 1')
+    expect((await refusal()).split('\n')).toEqual([
+      'dir.yaml:1:1 cannot be read (EISDIR)',
+      'pipe.yaml:1:1 is no regular file: put a file there',
+    ])
+  })
+
+  test('refuses YAML and SQL in another encoding, by name', async () => {
+    for (const name of ['logs.all.yaml', 'logs.all.sql']) {
+      const file = join(queries, name)
+      const text = readFileSync(file, 'utf8')
+      for (const bytes of [
+        Buffer.from(`\uFEFF${text}`, 'utf16le'),
+        Buffer.from(text, 'utf16le'),
+        Buffer.from('# \xe9', 'latin1'),
+      ]) {
+        writeFileSync(file, bytes)
+        expect(await refusal()).toBe(`${name}:1:1 is not in UTF-8: save it in that encoding`)
+      }
+      writeFileSync(file, `\uFEFF${text}`)
+      expect(() => readQueries(queries)).not.toThrow()
+      writeFileSync(file, text)
+    }
   })
 
   test('refuses a definition whose name ends otherwise, in place of leaving it out', async () => {
@@ -245,7 +265,7 @@ describe('apply', () => {
   test('is all or nothing when another process changes the store meanwhile', async () => {
     await run()
     edit('logs.all.yaml', text => text.replace('maxRows: 1000', 'maxRows: 500'))
-    edit('usage.api-counts.yaml', text => text.replace('maxRows: 1000', 'maxRows: 500'))
+    edit('usage.api-counts.yaml', text => text.replace('seconds: 900', 'seconds: 800'))
     const wanted = readQueries(queries).map(({ endpoint }) => endpoint)
     const plan = await planFor(wanted, services.store)
     await services.store.update({ collection: 'endpoints', id: wanted.at(-1)!.id }, { set: { other: 1 } })
@@ -373,7 +393,7 @@ describe('apply refuses, naming file, line and column,', () => {
     copy('usage.api-counts.rollup', '0b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e92')
     expect((await refusal()).split('\n')).toEqual([
       expect.stringMatching(
-        /^usage\.api-counts\.yaml:\d+:\d+ rollup\.0\.query names usage\.api-counts\.rollup\.sql, which is the query of the endpoint/,
+        /^usage\.api-counts\.yaml:\d+:\d+ rollup\.query names usage\.api-counts\.rollup\.sql, which is the query of the endpoint/,
       ),
       'mine.test.sql:1:1 the name must not end with .test: such files are tests of the endpoint before it',
     ])
@@ -407,8 +427,8 @@ describe('apply refuses, naming file, line and column,', () => {
   })
 
   test('a setting that the schema does not know', async () => {
-    edit('usage.api-counts.yaml', text => text.replace('maxRows: 1000', 'maxRows: none'))
-    expect(await refusal()).toMatch(/usage\.api-counts\.yaml:20:10 maxRows must be integer/)
+    edit('usage.api-counts.yaml', text => text.replace('sandbox: true', 'maxRows: none'))
+    expect(await refusal()).toMatch(/usage\.api-counts\.yaml:21:10 maxRows must be integer/)
   })
 
   test.each([
@@ -416,56 +436,56 @@ describe('apply refuses, naming file, line and column,', () => {
       'a default of another type',
       'type: string',
       'type: string\n      default: 5',
-      '12:16',
+      '9:16',
       'must be one of minutely, hourly, daily, 15min, 30min, 3hr, 1day, 3day, 1hr, 7day; must be string',
     ],
     [
       'a whole number with more digits than are kept',
       'type: string\n      format: regular-expression',
       'type: integer\n      default: 9007199254740993',
-      '16:16',
+      '13:16',
       'must be a whole number within ±(2^53 - 1)',
     ],
     [
       'a default that is no choice',
       'type: string',
       'type: string\n      default: weekly',
-      '12:16',
+      '9:16',
       'must be one of minutely',
     ],
     [
       'a default over a bound',
       'maxLength: 500',
       'maxLength: 2\n      default: abc',
-      '19:16',
+      '16:16',
       'is longer than 2 characters',
     ],
     [
       'an example that does not fit',
       'maxLength: 500',
       'maxLength: 3',
-      '19:18',
+      '16:18',
       'project.examples.0 is longer than 3',
     ],
     [
       'a choice of another type',
       'enum: [minutely, hourly, daily, 15min,',
       'enum: [minutely, hourly, daily, 1, 15min,',
-      '12:39',
+      '9:39',
       'interval.enum.3 must be string',
     ],
     [
       'a regular expression that is none',
       'maxLength: 500',
       'maxLength: 500\n      default: "("',
-      '19:16',
+      '16:16',
       'project.default is refused: Bad regular expression',
     ],
   ])('%s', async (_, from, to, place, message) => {
     edit('usage.api-counts.yaml', text => text.replace(from, to))
     const text = await refusal()
     expect(text).toContain(message)
-    expect(text).toMatch(new RegExp(`^usage\\.api-counts\\.yaml:\\d*${place} `))
+    expect(text).toMatch(new RegExp(`^usage\\.api-counts\\.yaml:${place} `))
   })
 
   test('a time that is none, and takes one', async () => {
@@ -507,8 +527,8 @@ describe('apply refuses, naming file, line and column,', () => {
     ['an alias without an anchor', (text: string) => `${text}\nx: *y\n`, /:\d\d:4 there is no anchor &y/],
     [
       'a tab',
-      (text: string) => text.replace('  seconds: 900', '\tseconds: 900'),
-      /:\d\d:1 Tabs are not allowed as indentation$/,
+      (text: string) => text.replace('  when: {', '\twhen: {'),
+      /:\d\d:1 Tabs are not allowed as indentation$/m,
     ],
   ])('%s', async (_, change, message) => {
     edit('usage.api-counts.yaml', change)
@@ -516,7 +536,7 @@ describe('apply refuses, naming file, line and column,', () => {
   })
 
   test('malformed YAML', async () => {
-    edit('usage.api-counts.yaml', text => text.replace('maxRows: 1000', 'maxRows: [1000'))
+    edit('usage.api-counts.yaml', text => text.replace('sandbox: true', 'sandbox: [true'))
     expect(await refusal()).toMatch(/usage\.api-counts\.yaml:\d+:\d+ /)
   })
 

@@ -1,24 +1,27 @@
 /** `lqe apply`: reads, checks, plans and applies a folder of endpoints. */
 import { Command } from 'commander'
+import { intervalMs } from '../../../shared/alerts/due.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import { failedTests } from '../endpoint-tests/command.ts'
+import { explain } from '../../../shared/warm/explain.ts'
 import { accountHere } from '../account.ts'
+import { ConfigError } from '../../../shared/config.ts'
+import { nameHint } from '../../../shared/sql/nearest.ts'
 import type { WithServices } from '../command.ts'
 import { typedPath } from '../path.ts'
+import { channelsOf, planChannels, unknownChannels } from './channels.ts'
 import { check } from './check.ts'
 import { warmedOneByOne } from './warmed.ts'
 import { compareQueries } from './compare.ts'
 import { Passed, type Unless } from './passed.ts'
-import { carryOut, estimates, planFor, type Step } from './plan.ts'
+import { carryOut, estimates, planFor, type Step, titleOf } from './plan.ts'
 import { readQueries } from './read.ts'
 import { createMissing, planRollups, removeUnused } from './rollups.ts'
 import { findAmong } from './upstream.ts'
 import { type FileProblem, QueriesError } from './yaml.ts'
 import { print } from '../print.ts'
-
-const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as const
 
 interface Services {
   engine: QueryEngine
@@ -49,11 +52,12 @@ export async function apply(
   { queries, dryRun, compareRollups = false, tablesFolder, passed, by = accountHere(), out }: ApplyOptions,
 ): Promise<void> {
   const sources = readQueries(queries)
+  const channels = channelsOf(queries)
   const unless: Unless = passed?.unless ?? ((_check, make) => make())
   const notes: string[] = []
   const checks: Record<string, (() => Promise<FileProblem[]>) | false> = {
     definitions: async () => {
-      const problems = await check(sources, engine)
+      const problems = [...unknownChannels(sources, channels), ...(await check(sources, engine))]
       if (problems.length === 0) notes.push(...(await warmedOneByOne(sources, engine)))
       return problems
     },
@@ -66,9 +70,10 @@ export async function apply(
   }
   const endpoints = sources.map(({ endpoint }) => endpoint)
   const steps = await planFor(endpoints, store)
-  for (const { change, name, diff } of steps) {
-    out(`${signs[change]} ${name} ${change}`)
-    if (diff) out(diff.replaceAll(/^/gm, '    '))
+  const ofChannels = await planChannels(channels, store)
+  for (const step of [...steps, ...ofChannels]) {
+    out(titleOf(step))
+    if (step.diff) out(step.diff.replaceAll(/^/gm, '    '))
   }
   const rollups = await planRollups(
     engine,
@@ -78,10 +83,15 @@ export async function apply(
   for (const { name } of rollups.missing) out(`+ ${name} to be made by the engine`)
   for (const { name } of rollups.unused) out(`- ${name} of before, which nothing refers to`)
   for (const line of [...steps.flatMap(callable), ...endpoints.flatMap(warnings), ...notes]) out(`! ${line}`)
-  const changes = steps.filter(step => step.change !== 'unchanged').length
+  const changes = [...steps, ...ofChannels].filter(step => step.change !== 'unchanged').length
   if (!dryRun) {
     await createMissing(rollups, engine, sources)
-    await carryOut(steps, store, by)
+    await carryOut(
+      steps,
+      store,
+      by,
+      ofChannels.flatMap(({ write }) => write ?? []),
+    )
     await removeUnused(rollups, engine)
     return out(`${changes} changed.`)
   }
@@ -118,8 +128,34 @@ function warnings({
   return [`${name} redacts: ${effect}`]
 }
 
+/** Lines: each query with what a call and a cycle of the warmer read, the roll-ups, with the SQL that no file has, and the alerts. */
+export async function explained(queries: string, name: string, engine: QueryEngine): Promise<string[]> {
+  const sources = readQueries(queries)
+  const source = sources.find(({ endpoint }) => endpoint.name === name)
+  const names = sources.map(({ endpoint }) => endpoint.name)
+  if (!source) throw new ConfigError(`${queries} has no endpoint ${name}; ${nameHint(name, names)}`)
+  const find = findAmong(
+    sources.map(({ endpoint }) => endpoint),
+    engine,
+  )
+  const parts = await explain(await find(source.endpoint), engine, [...source.answerFiles, source.sqlFile])
+  const alerts = source.alerts.map(({ alert }) => {
+    const sets = alert.sets.length === 1 ? 'one set' : `${alert.sets.length} sets`
+    const seconds = intervalMs(source.endpoint, alert) / 1000
+    return `the alert ${alert.name} looks at ${sets} of parameters every ${seconds} s`
+  })
+  return [
+    ...parts.flatMap(({ title, sql, made, notes }) => [
+      title,
+      ...[...(made ? [sql] : []), ...notes].map(line => `  ${line}`),
+    ]),
+    ...alerts,
+  ]
+}
+
 interface CommandOptions {
   dryRun: boolean
+  explain?: string
   queries: string
   checkRollup?: boolean
   test: boolean
@@ -138,6 +174,7 @@ export function applyCommand(withServices: WithServices, settings: () => Setting
   return new Command('apply')
     .description('make the stored endpoints equal to the files in queries/')
     .option('--dry-run', 'only print what would be done', false)
+    .option('--explain <name>', 'only print what is made of an endpoint, and what that reads')
     .option('--queries <folder>', 'folder of <name>.sql and <name>.yaml', typedPath, 'queries')
     .option('--no-test', 'do not run the tests of endpoints first (lqe test)')
     .option(
@@ -145,8 +182,9 @@ export function applyCommand(withServices: WithServices, settings: () => Setting
       'compare queries over roll-ups with their endpoints; on BigQuery it costs scans',
     )
     .option('--no-check-rollup', 'do not compare them, the default on BigQuery')
-    .action(async ({ checkRollup, test, queries, dryRun }: CommandOptions) => {
+    .action(async ({ checkRollup, test, queries, dryRun, explain: name }: CommandOptions) => {
       await withServices(async services => {
+        if (name !== undefined) return print(...(await explained(queries, name, services.engine)))
         const { isLocal, dataDir, tablesFolder, author } = settings()
         // Not where a comparison is asked for, which is of the logs of now.
         await apply(services, {

@@ -1,7 +1,8 @@
 /**
  * Checks before endpoints are applied: SQL parses, parameters agree with it, defaults and examples fit them, its newest rows can be read first where that is
- * wanted, dry runs succeed, `explore` names columns that are there, and an engine can keep the roll-ups up to date.
+ * wanted, dry runs succeed, `explore` and alerts name columns that are there, and an engine can keep the roll-ups up to date.
  */
+import { basename } from 'node:path'
 import { EngineError, type QueryEngine, type Rollup } from '../../../shared/engines/engine.ts'
 import {
   emptyBindings,
@@ -13,7 +14,7 @@ import {
 import { misfitOf } from '../../../shared/endpoints/parameters.ts'
 import { rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/saved-query.ts'
 import { type FindUpstream, placeInDeclared } from '../../../shared/endpoints/upstream-tables.ts'
-import { rollupShape } from '../../../shared/engines/rollups.ts'
+import { rollupShape } from '../../../shared/engines/rollup-rules.ts'
 import { tablesOfEndpoint } from '../../../shared/sandbox/offered-tables.ts'
 import { pagedSelection } from '../../../shared/pages/statement.ts'
 import { type Place, placeOf, SqlError } from '../../../shared/sql/error.ts'
@@ -26,6 +27,7 @@ import { printType } from '../../../shared/sql/printer.ts'
 import type { QueryBody, TableReference } from '../../../shared/sql/tree.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
+import { alertFaults } from './alerts.ts'
 import { checkExplore } from './explore.ts'
 import type { EndpointSource } from './read.ts'
 import { columnFaults, endpointAsTable, type Fault, findAmong, upstreamFaults } from './upstream.ts'
@@ -59,7 +61,7 @@ function withRemedy(detail: string, others: EndpointSource[]): string {
   if (near !== null)
     return `Table not found: ${name}; did you mean ${near}? That is ${insideText(inside.get(near)!)}`
   return /^Table not found: [^;]*$/.test(detail)
-    ? `${detail}; npm run lqe -- table add <file> makes a table of logs`
+    ? `${detail}; npx lqe table add <file> makes a table of logs`
     : detail
 }
 
@@ -112,11 +114,7 @@ async function checkOne(
   engine: QueryEngine,
   find: FindUpstream,
 ): Promise<FileProblem[]> {
-  const { sqlFile, queryFiles } = declared
-  const at = (pointer: string, look: (file: string) => Promise<FileProblem[]>) => {
-    const file = queryFiles.get(pointer)
-    return file === undefined ? [] : pointing(file, () => look(file))
-  }
+  const { sqlFile, queryFiles, answerFiles } = declared
   let endpoint = declared.endpoint
   const look = async () => {
     const problems = [...parametersAgree(declared), ...(await valuesFit(declared, engine))]
@@ -129,15 +127,16 @@ async function checkOne(
     if (endpoint.page) pagedSelection(endpoint.sql, parse(endpoint.sql), endpoint.page)
     const { columns } = await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
     problems.push(...pageColumns(source, columns), ...(await checkExplore(source, engine)))
-    for (const [i, rollup] of endpoint.rollups.entries()) {
-      const pointer = queryFiles.has('/rollup/query') ? '/rollup' : `/rollup/${i}`
-      problems.push(...(await at(`${pointer}/query`, () => checkRollup(source, rollup, pointer, engine))))
+    problems.push(...source.alerts.flatMap(alert => alertFaults(alert, endpoint, columns)))
+    for (const [pointer, file] of queryFiles) {
+      const rollup = endpoint.rollups.find(({ name }) => `${name}.sql` === basename(file))
+      if (rollup) problems.push(...(await pointing(file, () => checkRollup(source, rollup, pointer, engine))))
     }
     if (problems.length > 0) return problems
-    for (const [i, query] of rollupQueries(endpoint).entries())
-      problems.push(
-        ...(await at(`/answers/${i}/query`, file => checkAnswer(endpoint, query, file, columns, engine))),
-      )
+    for (const [i, query] of rollupQueries(endpoint).entries()) {
+      const file = answerFiles[i]!
+      problems.push(...(await pointing(file, () => checkAnswer(endpoint, query, file, columns, engine))))
+    }
     return problems
   }
   return pointing(sqlFile, look, place => placeInDeclared(declared.endpoint, endpoint, place))
@@ -154,8 +153,15 @@ async function pointing(
   } catch (error) {
     if (!(error instanceof SqlError || error instanceof EngineError)) throw error
     const place = error.place ? inFile(error.place) : { line: 1, column: 1 }
-    return [{ file, ...place, detail: error.message }]
+    return [{ file, ...place, detail: detailOf(error) }]
   }
+}
+
+/** What is missing, or may not be used, is for operators alone to know. */
+function detailOf(error: SqlError | EngineError): string {
+  const isHidden =
+    error instanceof EngineError && error.reason === 'misconfigured' && error.cause instanceof Error
+  return isHidden ? `${error.message}: ${(error.cause as Error).message}` : error.message
 }
 
 /** Each value in the definition is one that its own parameter takes. */
@@ -235,7 +241,7 @@ function pageColumns({ endpoint, problem }: EndpointSource, columns: Column[]): 
 
 /**
  * The roll-up holds what an engine can keep up to date, and has the columns that its layout names.
- * @param pointer of it in the YAML
+ * @param pointer of its query in the YAML
  * @throws SqlError and EngineError of the roll-up's query
  */
 async function checkRollup(
@@ -249,22 +255,23 @@ async function checkRollup(
   const groups = new Map(
     columns.filter((_, i) => shape.columns[i]!.adds === null).map(({ name, type }) => [name, type.kind]),
   )
-  const problems: FileProblem[] = []
+  const refuse = (column: number, detail: string) =>
+    new SqlError(detail, placeOf(sql, placeOfColumn(parse(sql).body, column)))
   if (groups.get(partition) !== 'TIMESTAMP')
-    problems.push(
-      problem(`${pointer}/partition`, `names ${partition}, which is no TIMESTAMP that the roll-up groups by`),
+    throw refuse(
+      columns.findIndex(({ name }) => name === partition),
+      `the first column that a roll-up is grouped by is its time: ${partition} is no TIMESTAMP`,
     )
-  for (const name of cluster.filter(name => !groups.has(name)))
-    problems.push(problem(`${pointer}/cluster`, `names ${name}, by which the roll-up does not group`))
   const inexact = columns.findIndex(
     ({ type }, i) => type.kind === 'FLOAT64' && shape.columns[i]!.adds === 'SUM',
   )
   if (inexact >= 0)
-    throw new SqlError(
-      'a sum of FLOAT64 depends on the order of rows; take NUMERIC or INT64',
-      placeOf(sql, placeOfColumn(parse(sql).body, inexact)),
+    throw refuse(inexact, 'a sum of FLOAT64 depends on the order of rows; take NUMERIC or INT64')
+  return cluster
+    .filter(name => !groups.has(name))
+    .map(name =>
+      problem(pointer.replace('query', 'cluster'), `names ${name}, by which the roll-up does not group`),
     )
-  return problems
 }
 
 /**

@@ -2,13 +2,9 @@
  * Compares queries over roll-ups with the endpoint's own: both are run for sample sets, and must give the same rows.
  */
 import pMap from 'p-map'
-import { EngineError, type QueryEngine, type Result, type Value } from '../../../shared/engines/engine.ts'
-import {
-  type Endpoint,
-  type ParameterDefinition,
-  parameterColumns,
-  type Scalar,
-} from '../../../shared/endpoints/definition.ts'
+import { EngineError, type QueryEngine, type Result } from '../../../shared/engines/engine.ts'
+import type { Endpoint } from '../../../shared/endpoints/definition.ts'
+import { sampleSets } from '../../../shared/endpoints/samples.ts'
 import {
   ownQuery,
   queryFor,
@@ -16,7 +12,6 @@ import {
   type SavedQuery,
   statementOf,
 } from '../../../shared/endpoints/saved-query.ts'
-import { isoTimestamp, relativeTime } from '../../../shared/endpoints/timestamps.ts'
 import { statementLimits } from '../../../shared/sql/limits.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { print } from '../../../shared/sql/printer.ts'
@@ -26,8 +21,6 @@ import type { ParameterSet } from '../../../shared/warm/batch.ts'
 import type { EndpointSource } from './read.ts'
 import type { FileProblem } from './yaml.ts'
 
-/** More combinations than these are left out. */
-const maxSamples = 24
 /** New logs arrive meanwhile, so a difference counts only where the endpoint's own query gives the same rows twice. */
 const attempts = 3
 
@@ -62,9 +55,9 @@ function isSame(a: unknown, b: unknown): boolean {
 /** @returns a problem for each query over roll-ups that gives other rows than the endpoint's own */
 export async function compareQueries(sources: EndpointSource[], engine: QueryEngine): Promise<FileProblem[]> {
   const problems: FileProblem[] = []
-  for (const { endpoint, queryFiles } of sources)
+  for (const { endpoint, answerFiles } of sources)
     for (const [i, query] of rollupQueries(endpoint).entries()) {
-      const file = queryFiles.get(`/answers/${i}/query`)!
+      const file = answerFiles[i]!
       const detail = await difference(endpoint, engine, query)
       if (detail !== null) problems.push({ file, line: 1, column: 1, detail })
     }
@@ -122,29 +115,6 @@ function messageOf(error: unknown): string {
   }
   if (error instanceof Error) return error.message
   throw error
-}
-
-/** Combinations of the definition's choices, examples and defaults, and NULL for optional parameters. */
-export function sampleSets(endpoint: Endpoint): ParameterSet[] {
-  let sets: ParameterSet[] = [[]]
-  for (const { name, type } of parameterColumns(endpoint)) {
-    const definition = endpoint.parameters[name]!
-    const optional: Value[] = endpoint.required.includes(name) ? [] : [null]
-    const values = [...new Set([...samplesOf(definition), ...optional])]
-    if (values.length === 0) throw new Error(`could not be compared: ${name} has neither enum nor examples`)
-    sets = sets.flatMap(set => values.map(value => [...set, { name, type, value }])).slice(0, maxSamples)
-  }
-  return sets
-}
-
-/** The values that a definition names for a parameter; a relative time counts from now. */
-export function samplesOf(definition: ParameterDefinition): (Scalar | null)[] {
-  const { type, format, enum: choices, examples = [], default: preset } = definition
-  if (choices) return choices
-  const values: Scalar[] = [...(type === 'boolean' ? [true, false] : examples)]
-  if (preset !== undefined) values.push(preset)
-  if (format !== 'iso-timestamp') return values
-  return values.map(String).map(text => isoTimestamp(text) ?? relativeTime(text, new Date()))
 }
 
 /** The rows of a query for one set, without what the run cost. */

@@ -1,10 +1,11 @@
 /** The plan that makes the store equal to `queries/`, and an estimate of the bytes that each endpoint reads. */
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
+import { bytesText } from '../../../shared/bytes-text.ts'
 import { emptyBindings, type Endpoint, endpointIn, fieldsOf } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
+import { samplesOf } from '../../../shared/endpoints/samples.ts'
 import { keepVersions } from '../../../shared/endpoints/versions.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
-import { samplesOf } from './compare.ts'
 import { lineDiff } from './diff.ts'
 
 /** The change that one endpoint needs. */
@@ -21,6 +22,13 @@ export interface Step {
   write: Write | null
 }
 
+const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as const
+
+/** Such as `+ app.latest created`. */
+export function titleOf({ change, name }: Pick<Step, 'change' | 'name'>): string {
+  return `${signs[change]} ${name} ${change}`
+}
+
 /** @returns the steps, by name; nothing is written */
 export async function planFor(wanted: Endpoint[], store: Store): Promise<Step[]> {
   const { documents } = await store.query({ collection: endpointsCollection, limit: maxEndpoints })
@@ -34,10 +42,16 @@ export async function planFor(wanted: Endpoint[], store: Store): Promise<Step[]>
 /**
  * Writes the plan in one batch, all or nothing, and keeps the versions that it puts in force.
  * @param by who applies it
+ * @param more writes that go with it
  * @throws StoreError `conflict` where another process changed the store since the plan was made
  */
-export async function carryOut(steps: Step[], store: Store, by: string | null): Promise<void> {
-  const writes = steps.flatMap(step => step.write ?? [])
+export async function carryOut(
+  steps: Step[],
+  store: Store,
+  by: string | null,
+  more: Write[] = [],
+): Promise<void> {
+  const writes = [...steps.flatMap(step => step.write ?? []), ...more]
   if (writes.length > 0) await store.batch(writes)
   const applied = steps.map(({ before, after, write }) => ({ before, after: write && after }))
   await keepVersions(store, applied, by)
@@ -96,13 +110,7 @@ export async function estimates(endpoint: Endpoint, engine: QueryEngine): Promis
     })
     const { bytes } = await engine.describe({ sql, bindings })
     const subject = choice === undefined ? name : `${name} ${choice}=${value}`
-    if (bytes !== null) lines.push(`${subject} reads about ${amount(bytes)}`)
+    if (bytes !== null) lines.push(`${subject} reads about ${bytesText(bytes)}`)
   }
   return lines
-}
-
-function amount(bytes: number): string {
-  const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
-  const unit = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1)
-  return `${(bytes / 1000 ** unit).toFixed(unit === 0 ? 0 : 1)} ${units[unit]}`
 }

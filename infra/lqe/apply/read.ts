@@ -1,33 +1,46 @@
 /** Reads `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, with other queries where the YAML names them. */
 import { randomUUID } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
+import { endpointFrom, faultOfName, missingQuery } from '../../../shared/endpoints/definition-file.ts'
+import { nameHint } from '../../../shared/sql/nearest.ts'
+import { alertEnding, type AlertSource, readAlert } from './alerts.ts'
 import {
-  DefinitionError,
-  endpointFrom,
-  faultOfName,
-  missingQuery,
-} from '../../../shared/endpoints/definition-file.ts'
-import {
+  atPlaces,
   type FileProblem,
   type PlaceInYaml,
   type ProblemAt,
+  problemOf,
   problemsIn,
   QueriesError,
   readYaml,
+  textOf,
 } from './yaml.ts'
+
+/** Of the channels of alerts (`channels.ts`), which is no endpoint's. */
+export const channelsFile = 'channels.yaml'
 
 /** Of a file of tests (`../endpoint-tests/read.ts`), behind its endpoint's name. */
 export const testsEnding = '.test.yaml'
+
+/** Whether a file of the folder is the `<name>.yaml` of an endpoint. */
+export function isDefinition(file: string): boolean {
+  const isOther = file === channelsFile || [testsEnding, alertEnding].some(ending => file.endsWith(ending))
+  return file.endsWith('.yaml') && !isOther
+}
 
 /** An endpoint with its files, and places in them. */
 export interface EndpointSource {
   endpoint: Endpoint
   sqlFile: string
   yamlFile: string
-  /** The other queries' files, by the JSON pointer at which the YAML names each: `/warm/query`. */
+  /** The other queries' files, by the JSON pointer at which the YAML names each: `/rollup/query`. */
   queryFiles: ReadonlyMap<string, string>
+  /** Of the queries over roll-ups; one that is made of another has the other's. */
+  answerFiles: string[]
+  /** Those of the endpoint, by name. */
+  alerts: AlertSource[]
   placeInYaml: PlaceInYaml
   /** Of the YAML. */
   problem: ProblemAt
@@ -41,25 +54,24 @@ export function readQueries(folder: string): EndpointSource[] {
   if (!existsSync(folder))
     throw new QueriesError([problemOf(folder, 'is not there: name the folder of endpoints with --queries')])
   const files = new Set(readdirSync(folder).toSorted())
-  const irregular = [...files].filter(file => /\.(?:yaml|sql)$/.test(file) && !isRegular(join(folder, file)))
-  if (irregular.length > 0)
-    throw new QueriesError(irregular.map(file => problemOf(join(folder, file), 'is no regular file')))
   const problems = [...files]
     .filter(file => file.endsWith('.yml'))
     .map(file => problemOf(join(folder, file), 'is not read: definitions end in .yaml'))
   const sources: EndpointSource[] = []
+  const alerts: AlertSource[] = []
   const unread: string[] = []
   for (const file of files) {
-    if (!file.endsWith('.yaml') || file.endsWith(testsEnding)) continue
     const name = file.slice(0, -'.yaml'.length)
     try {
-      sources.push(readOne(folder, name, files))
+      if (file.endsWith(alertEnding)) alerts.push(readAlert(join(folder, file)))
+      else if (isDefinition(file)) sources.push(readOne(folder, name, files))
     } catch (error) {
       if (!(error instanceof QueriesError)) throw error
       problems.push(...error.problems)
       unread.push(`${name}.`)
     }
   }
+  problems.push(...giveAlerts(sources, alerts, unread))
   problems.push(
     ...sharedIds(sources),
     ...takenAliases(sources),
@@ -70,9 +82,22 @@ export function readQueries(folder: string): EndpointSource[] {
   return sources
 }
 
-/** A folder cannot be read as a file, and a pipe without a writer never ends. A link that leads nowhere says so when read. */
-function isRegular(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? true
+/**
+ * Each alert to its endpoint.
+ * @param unread how the files begin of which it is said already what is wrong
+ */
+function giveAlerts(sources: EndpointSource[], alerts: AlertSource[], unread: string[]): FileProblem[] {
+  const byName = new Map(sources.map(source => [source.endpoint.name, source]))
+  return alerts.flatMap(one => {
+    const source = byName.get(one.endpoint)
+    if (source) {
+      source.alerts.push(one)
+      source.endpoint.alerts = source.alerts.map(({ alert }) => alert)
+    }
+    if (source || unread.includes(`${one.endpoint}.`)) return []
+    const hint = nameHint(one.endpoint, byName.keys())
+    return [one.problem('/endpoint', `names ${one.endpoint}, which is not there; ${hint}`)]
+  })
 }
 
 /**
@@ -97,30 +122,27 @@ function whyUnused(name: string, files: Set<string>): string {
   return fault ?? 'has no .yaml beside it, and no other .yaml names it'
 }
 
-function problemOf(file: string, detail: string): FileProblem {
-  return { file, line: 1, column: 1, detail }
-}
-
 function readOne(folder: string, name: string, files: Set<string>): EndpointSource {
   const [yamlFile, sqlFile] = [join(folder, `${name}.yaml`), join(folder, `${name}.sql`)]
   if (!files.has(`${name}.sql`)) throw new QueriesError([problemOf(yamlFile, 'has no .sql beside it')])
   const { content, placeIn: placeInYaml } = readYaml(yamlFile)
   const problem = problemsIn(yamlFile, placeInYaml)
-  try {
+  return atPlaces(problem, () => {
     const queryFiles = new Map<string, string>()
+    const bySql = new Map<string, string>()
     const readQuery = (file: string, pointer: string) => {
       if (!files.has(file)) throw missingQuery(file, pointer)
       queryFiles.set(pointer, join(folder, file))
-      return readFileSync(join(folder, file), 'utf8')
+      const sql = textOf(join(folder, file))
+      bySql.set(sql, join(folder, file))
+      return sql
     }
-    const endpoint = endpointFrom(name, content, readFileSync(sqlFile, 'utf8'), readQuery)
-    return { endpoint, sqlFile, yamlFile, queryFiles, placeInYaml, problem }
-  } catch (error) {
-    if (!(error instanceof DefinitionError)) throw error
-    throw new QueriesError(
-      error.problems.map(({ pointer, detail, ofName }) => problem(pointer, detail, ofName)),
+    const endpoint = endpointFrom(name, content, textOf(sqlFile), readQuery)
+    const answerFiles = endpoint.answers.map((_, at, answers) =>
+      bySql.get(answers.slice(at).find(({ sql }) => bySql.has(sql))!.sql)!,
     )
-  }
+    return { endpoint, sqlFile, yamlFile, queryFiles, answerFiles, alerts: [], placeInYaml, problem }
+  })
 }
 
 /** A change of one would change the other. Disks differ in whether letters have a case. */

@@ -9,7 +9,7 @@ import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { openServices, type Services } from '../../../shared/services.ts'
 import { type BigQueryServer, startBigQueryServer } from '../../google/bigquery/server.ts'
 import { loadLogs } from '../logs/load.ts'
-import { apply } from './apply.ts'
+import { apply, explained } from './apply.ts'
 import { QueriesError } from './yaml.ts'
 
 const now = '2026-03-10T12:30:30.000Z'
@@ -57,13 +57,10 @@ beforeEach(() => {
   cpSync('queries', queries, { recursive: true, filter: file => !file.includes('logs.all') })
 })
 
-const [rollup, hours, answer, daily, yaml] = [
-  'rollup.sql',
-  'hours.rollup.sql',
-  'from-rollup.sql',
-  'from-hours.sql',
-  'yaml',
-].map(ending => `usage.api-counts.${ending}`) as [string, string, string, string, string]
+const [rollup, answer, yaml] = ['rollup.sql', 'from-rollup.sql', 'yaml'].map(
+  ending => `usage.api-counts.${ending}`,
+) as [string, string, string]
+const from = 'rollup:'
 
 function edit(file: string, from: string | RegExp, to: string): void {
   const path = join(queries, file)
@@ -97,37 +94,25 @@ describe('apply refuses, naming file, line and column,', () => {
     ['a roll-up whose dry run fails', rollup, 'r.path', 'r.patch', /rollup\.sql:\d+:\d+ .*patch/],
     ['a sum of FLOAT64', rollup, /COUNTIF\(.*rest/, 'SUM(1.5) AS rest', /rollup\.sql:\d+:3 a sum of FLOAT64/],
     [
-      'a partition that is no time',
-      yaml,
-      'partition: time',
-      'partition: words',
-      /yaml:\d+:\d+ rollup\.0\.partition/,
+      'a roll-up that is not grouped by a time first',
+      rollup,
+      't.timestamp AS time',
+      "'a' AS time",
+      /rollup\.sql:8:3 the first column that a roll-up is grouped by is its time: time is no TIMESTAMP/,
     ],
-    [
-      'a cluster that is no column',
-      yaml,
-      'cluster: [origin]',
-      'cluster: [rest]',
-      /yaml:\d+:\d+ rollup\.0\.cluster/,
-    ],
+    ['a cluster that is no column', yaml, from, `${from}\n  cluster: [rest]`, /yaml:\d+:\d+ rollup\.cluster/],
     [
       'five clusters',
       yaml,
-      '[origin]',
-      '[a, b, c, d, e]',
-      /yaml:\d+:\d+ rollup\.0\.cluster must NOT have more than 4/,
+      from,
+      `${from}\n  cluster: [a, b, c, d, e]`,
+      /yaml:\d+:\d+ rollup\.cluster must NOT have more than 4/,
     ],
-    [
-      'a file that is missing',
-      yaml,
-      'query: usage.api-counts.from',
-      'query: usage.from',
-      /answers\.0\.query names/,
-    ],
+    ['a file that is missing', yaml, from, `${from}\n  from: over.sql`, /rollup\.from names over\.sql/],
     [
       'a query of another parameter',
       answer,
-      '@interval',
+      /@interval/g,
       '@span',
       /from-rollup\.sql:\d+:\d+ @span is not declared/,
     ],
@@ -139,43 +124,35 @@ describe('apply refuses, naming file, line and column,', () => {
       /from-rollup\.sql:\d+:\d+ column 2 must/,
     ],
     [
-      'a batch query of before',
+      'queries over roll-ups as definitions of before have them, saying what to delete',
       yaml,
-      'query: usage.api-counts.from-rollup.sql',
-      'query: usage.api-counts.from-rollup.sql\n    batch: usage.api-counts.from-rollup.batch.sql',
-      /yaml:\d+:\d+ answers\.0\.batch is gone: .* delete the file that it names/,
+      'sandbox: true',
+      'answers: [{ query: usage.api-counts.from-hours.sql, when: {} }]\nsandbox: true',
+      /yaml:\d+:1 answers is gone: .* Delete the roll-ups by the hour and the queries over them/,
     ],
     [
-      'a time as of which the rows would be',
+      'a partition as definitions of before have it',
       yaml,
-      'query: usage.api-counts.from-rollup.sql',
-      'query: usage.api-counts.from-rollup.sql\n    asOf: minute',
-      /yaml:\d+:\d+ answers\.0\.asOf is gone: the rows are those of now.* Leave it out/,
+      from,
+      `${from}\n  partition: time`,
+      /yaml:\d+:3 rollup\.partition is gone: .* Leave it out/,
     ],
-    ['a `when` of no parameter', yaml, 'project: &reference', 'ref: &reference', /when names ref/],
+    ['a `when` of no parameter', yaml, '{ project:', '{ ref:', /when names ref/],
     [
       'a `when` that is no schema',
       yaml,
       "pattern: '^([a",
       "pattern: '^(([a",
-      /answers\.0\.when is no JSON Schema/,
-    ],
-    [
-      'a second roll-up whose partition is no time',
-      yaml,
-      'partition: hour',
-      'partition: words',
-      /yaml:\d+:\d+ rollup\.1\.partition/,
+      /rollup\.when is no JSON Schema/,
     ],
     [
       'two roll-ups of one file',
       yaml,
-      'counts.hours.rollup',
-      'counts.rollup',
+      /rollup:.*\n(  .*\n)*/,
+      'rollup: [&one { when: {} }, *one]\n',
       /rollup\.1\.query names usage\.api-counts\.rollup\.sql, as one before it does/,
     ],
-    ['no roll-ups', yaml, /rollup:\n(  .*\n)*/, 'rollup: []\n', /rollup must NOT have fewer than 1 items/],
-    ['a roll-up without answers', yaml, /answers:\n(  .*\n)*/, '', /must have property answers/],
+    ['no roll-ups', yaml, /rollup:.*\n(  .*\n)*/, 'rollup: []\n', /rollup must NOT have fewer than 1 items/],
   ])('%s', async (_, file, from, to, expected) => {
     edit(file, from, to)
     expect(await refusal()).toMatch(expected)
@@ -199,18 +176,11 @@ describe('apply with a comparison', () => {
       /from-rollup\.sql:1:1 interval="minutely" .*other rows/,
     ],
     [
-      'with hours that count twice',
-      daily,
-      'INTERVAL 167',
-      'INTERVAL 24',
-      /from-hours\.sql:1:1 interval="daily" .*other rows/,
-    ],
-    [
-      'with other counts by the hour',
-      hours,
-      "'/rest') > 0",
-      "'/rest') > 1",
-      /from-hours\.sql:1:1 .*other rows/,
+      'with another beginning of days',
+      answer,
+      'THEN 10080',
+      'THEN 4000',
+      /from-rollup\.sql:1:1 interval="daily" .*other rows/,
     ],
     [
       'without the minute that has not ended',
@@ -226,8 +196,47 @@ describe('apply with a comparison', () => {
   })
 
   test('refuses a `when` that lets patterns through which the roll-up does not decide', async () => {
-    edit(yaml, /pattern: '\^\(\[a-z\].*'/, 'minLength: 1')
+    edit(yaml, /pattern: '\^\(\[a-z\].*?'/, 'minLength: 1')
     expect(await refusal(true)).toMatch(/from-rollup\.sql:1:1 .*"\/rest\/v1\/": gives other rows/)
+  })
+})
+
+describe('apply --explain', () => {
+  const explainedHere = async ({ engine }: Services) =>
+    (await explained(queries, 'usage.api-counts', engine)).map(line => line.replaceAll(`${queries}/`, ''))
+
+  test('prints what is made of a roll-up and the query over it, and what calls and the warmer read', async () => {
+    const lines = await explainedHere(cloud)
+    expect(lines[0]).toMatch(
+      /^made of .*from-rollup\.sql answers where .*"enum":\["hourly","daily","1day","3day","7day"\]/,
+    )
+    expect(lines[1]).toMatch(/^ {2}SELECT .* UNION ALL SELECT /)
+    expect(lines[2]).toMatch(/^ {2}a call reads about [\d.]+ \w+$/)
+    expect(lines[3]).toMatch(
+      /^ {2}warmed every 300 s by one statement, which for \d+ sets reads about [\d.]+ \w+$/,
+    )
+    expect(lines.filter(line => / answers /.test(line))).toHaveLength(3)
+    expect(lines.at(-3)).toMatch(/by time, sorted by origin, words, and brought up to date every 5 min$/)
+    expect(lines.at(-1)).toContain('TIMESTAMP_TRUNC(t.timestamp, HOUR) AS time_hour')
+  })
+
+  test.each([
+    ['SUM(auth)', 'MAX(auth)', '15:3: MAX of what is no sum that it adds up'],
+    [
+      'WHERE time >=',
+      'WHERE time !=',
+      '18:7: it bounds time by more than a comparison with what is the same in all rows',
+    ],
+    [
+      'FROM `usage.api-counts.rollup`',
+      'FROM (SELECT * FROM `usage.api-counts.rollup`)',
+      '17:14: *: name the columns',
+    ],
+  ])('says why nothing is made where %s is %s', async (of, to, expected) => {
+    edit(answer, of, to)
+    expect((await explainedHere(services)).join('\n')).toContain(
+      `none by the hour is made of it, because of usage.api-counts.from-rollup.sql:${expected}`,
+    )
   })
 })
 
@@ -249,11 +258,11 @@ describe('a roll-up on BigQuery', () => {
     const unchanged = ['service.usage', 'usage.api-counts'].map(name => `= ${name} unchanged`)
     expect(await run(cloud)).toEqual([...unchanged, '0 changed.'])
     server.requests.length = 0
-    edit(yaml, 'refreshMinutes: 5', 'refreshMinutes: 10')
+    edit(yaml, from, `${from}\n  refreshMinutes: 10`)
     const lines = await run(cloud)
     expect(lines).toContain('+ usage.api-counts.rollup to be made by the engine')
     expect(lines).toContain('- usage.api-counts.rollup of before, which nothing refers to')
-    expect(views().map(sql => sql.slice(0, 6))).toEqual(['CREATE', 'DROP M'])
+    expect(views().map(sql => sql.slice(0, 6))).toEqual(['CREATE', 'CREATE', 'DROP M', 'DROP M'])
     server.requests.length = 0
     const files = readdirSync(queries).filter(file => file.startsWith('usage.api-counts.'))
     for (const file of files) rmSync(join(queries, file))
@@ -270,7 +279,7 @@ describe('a roll-up on BigQuery', () => {
   })
 
   test('is planned and not made with --dry-run', async () => {
-    edit(yaml, 'refreshMinutes: 5', 'refreshMinutes: 7')
+    edit(yaml, from, `${from}\n  refreshMinutes: 7`)
     server.requests.length = 0
     expect(await run(cloud, { dryRun: true })).toContain('+ usage.api-counts.rollup to be made by the engine')
     expect(views()).toEqual([])

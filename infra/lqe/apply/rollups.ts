@@ -44,8 +44,10 @@ export async function createMissing(
       if (!(error instanceof EngineError)) throw error
       const source = sources.find(({ endpoint }) => endpoint.rollups.includes(rollup))!
       const files = [...source.queryFiles.values()]
-      const file = files.find(path => basename(path) === `${rollup.name}.sql`)!
-      throw new QueriesError([{ file, line: 1, column: 1, detail: `cannot be made: ${error.message}` }])
+      const file = files.find(path => basename(path) === `${rollup.name}.sql`) ?? source.yamlFile
+      throw new QueriesError([
+        { file, line: 1, column: 1, detail: `${rollup.name} cannot be made: ${error.message}` },
+      ])
     }
 }
 

@@ -8,7 +8,7 @@ import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts
 import { openServices, type Services } from '../../../shared/services.ts'
 import { loadLogs } from '../logs/load.ts'
 import { apply } from './apply.ts'
-import { sampleSets } from './compare.ts'
+import { sampleSets } from '../../../shared/endpoints/samples.ts'
 import { readQueries } from './read.ts'
 import { QueriesError } from './yaml.ts'
 
@@ -90,17 +90,17 @@ describe('apply', () => {
     const lines: string[] = []
     const engine: QueryEngine = Object.assign(Object.create(services.engine) as QueryEngine, { describe })
     await apply({ engine, store: services.store }, { queries, dryRun: true, out: line => lines.push(line) })
-    expect(lines.filter(line => line.includes('one by one'))).toHaveLength(3)
-    expect(lines.join()).toContain('from-hours.sql:1:1: no arrays')
+    expect(lines.filter(line => line.includes('one by one'))).toHaveLength(2)
+    expect(lines.join()).toContain('from-rollup.sql:1:1: no arrays')
   })
 
   test.each([
     [
       'query',
-      'seconds: 300\n  query: usage.api-counts.warm.sql',
+      'seconds: 300, query: usage.api-counts.warm.sql',
       /warm\.query is gone: .* delete the file that it names/,
     ],
-    ['apart', 'seconds: 300\n  apart: { interval: [daily] }', /warm\.apart is gone: .* Leave it out/],
+    ['apart', 'seconds: 300, apart: { interval: [daily] }', /warm\.apart is gone: .* Leave it out/],
   ])('says what to delete of a definition of before: %s', async (_, written, expected) => {
     edit('usage.api-counts.yaml', 'seconds: 300', written)
     expect(await refusal()).toMatch(expected)

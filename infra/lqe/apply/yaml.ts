@@ -1,5 +1,4 @@
 /** YAML files with places in them, and problems of files as compilers print them. */
-import { readFileSync } from 'node:fs'
 import {
   type Document,
   isAlias,
@@ -12,7 +11,9 @@ import {
   type ToStringOptions,
   visit,
 } from 'yaml'
+import { DefinitionError } from '../../../shared/endpoints/definition-file.ts'
 import { isDeepValue, tooDeep } from '../../../shared/nesting.ts'
+import { readText } from '../path.ts'
 import { visible, visibleJson } from '../../../shared/visible-text.ts'
 
 /** A problem in a file, as compilers print it. */
@@ -51,7 +52,7 @@ export function yamlText(document: Document, options: ToStringOptions): string {
   return visibleJson(document.toString(options))
 }
 
-/** The detail of a problem begins with its pointer, as `warm.query`. */
+/** The detail of a problem begins with its pointer, as `warm.seconds`. */
 export function problemsIn(file: string, placeIn: PlaceInYaml): ProblemAt {
   return (pointer, detail, ofName) => ({
     file,
@@ -60,7 +61,19 @@ export function problemsIn(file: string, placeIn: PlaceInYaml): ProblemAt {
   })
 }
 
-/** A JSON pointer as people write it: `warm.query`. */
+/** What `read` finds wrong is a problem of the file. @throws QueriesError in place of DefinitionError */
+export function atPlaces<T>(problem: ProblemAt, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error
+    throw new QueriesError(
+      error.problems.map(({ pointer, detail, ofName }) => problem(pointer, detail, ofName)),
+    )
+  }
+}
+
+/** A JSON pointer as people write it: `warm.seconds`. */
 export function dotted(pointer: string): string {
   return pointer.slice(1).replaceAll('/', '.')
 }
@@ -72,10 +85,21 @@ export interface YamlDocument {
   placeIn: PlaceInYaml
 }
 
+/** The text of a file of a folder. @throws QueriesError where it cannot be read */
+export function textOf(file: string): string {
+  const read = readText(file, 'put a file there')
+  if ('fault' in read) throw new QueriesError([problemOf(file, read.fault)])
+  return read.text
+}
+
+export function problemOf(file: string, detail: string): FileProblem {
+  return { file, line: 1, column: 1, detail }
+}
+
 /** @throws QueriesError with every error of the YAML */
 export function readYaml(file: string): YamlDocument {
   const lines = new LineCounter()
-  return withPlaces(file, parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines }), lines)
+  return withPlaces(file, parseDocument(textOf(file), { lineCounter: lines }), lines)
 }
 
 /**

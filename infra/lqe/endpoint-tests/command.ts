@@ -8,6 +8,7 @@ import type { Unless } from '../apply/passed.ts'
 import { type EndpointSource, readQueries } from '../apply/read.ts'
 import { type FileProblem, QueriesError, yamlText } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
+import { failedAlertCases } from './alerts.ts'
 import { type EndpointTests, readTests } from './read.ts'
 import { type Outcome, runTests, withRows } from './run.ts'
 import { print } from '../print.ts'
@@ -15,7 +16,9 @@ import { print } from '../print.ts'
 /** @param tablesFolder where the schema files of the log tables are */
 export function testCommand(tablesFolder: () => string): Command {
   return new Command('test')
-    .description('run the tests of endpoints (<name>.test.yaml), on this machine and over rows of their own')
+    .description(
+      'run the tests of endpoints (<name>.test.yaml), on this machine and over rows of their own, and of their alerts',
+    )
     .argument('[name]', 'the name of one endpoint')
     .option('--update', 'write what the cases answer into their files')
     .option(
@@ -50,7 +53,14 @@ async function test(
     ])
   const all = readTests(queries, sources)
   const problems: FileProblem[] = []
-  for (const { endpoint } of wanted) {
+  for (const { endpoint, alerts } of wanted) {
+    for (const alert of alerts) {
+      const failed = failedAlertCases(alert)
+      const { length } = alert.tests
+      if (length === 0) print(`? the alert ${alert.alert.name} has no tests; they would be in ${alert.file}`)
+      else if (failed.length === 0) print(`= the alert ${alert.alert.name} passed; cases: ${length}`)
+      problems.push(...failed)
+    }
     let tests = all.find(each => each.endpoint === endpoint)
     if (!tests) {
       print(`? ${endpoint.name} has no tests; they would be in ${queries}/${endpoint.name}.test.yaml`)
@@ -81,7 +91,7 @@ export async function failedTests(
   tablesFolder: string,
   unless: Unless,
 ): Promise<FileProblem[]> {
-  const problems: FileProblem[] = []
+  const problems = sources.flatMap(({ alerts }) => alerts.flatMap(failedAlertCases))
   for (const tests of readTests(queries, sources)) {
     const run = async () => problemsOf(await runTests(tests, tablesFolder))
     // One that reads others is tested with all of them.

@@ -1,14 +1,20 @@
 /** Reads the tests of endpoints: `<name>.test.yaml` beside `<name>.yaml`, whose fields `tests.schema.json` describes. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Ajv, type ValidateFunction } from 'ajv'
 import type { Document } from 'yaml'
 import type { Endpoint, Scalar } from '../../../shared/endpoints/definition.ts'
-import { schemaProblems } from '../../../shared/endpoints/definition-file.ts'
+import { readerOf } from '../../../shared/endpoints/definition-file.ts'
 import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
 import type { Row } from '../../../shared/engines/engine.ts'
 import { type EndpointSource, testsEnding } from '../apply/read.ts'
-import { type FileProblem, type ProblemAt, problemsIn, QueriesError, readYaml } from '../apply/yaml.ts'
+import {
+  atPlaces,
+  type FileProblem,
+  type ProblemAt,
+  problemsIn,
+  QueriesError,
+  readYaml,
+} from '../apply/yaml.ts'
 import schema from './tests.schema.json' with { type: 'json' }
 
 /** What a call answers: rows, or the problem that a caller is told. */
@@ -77,22 +83,13 @@ function strangers(folder: string, sources: EndpointSource[]): FileProblem[] {
     .map(file => ({ file: join(folder, file), line: 1, column: 1, detail: 'has no endpoint beside it' }))
 }
 
+const readFile = readerOf(schema) as (content: unknown) => TestsFile
+
 function readOne(file: string, source: EndpointSource): Omit<EndpointTests, 'endpoints'> {
-  const { document, content, placeIn } = readYaml(file)
+  const { document, content: given, placeIn } = readYaml(file)
   const problem = problemsIn(file, placeIn)
-  const validate = validator()
-  if (!validate(content)) {
-    const wrong = schemaProblems(validate.errors ?? [])
-    throw new QueriesError(wrong.map(({ pointer, ofName, detail }) => problem(pointer, detail, ofName)))
-  }
+  const content = atPlaces(problem, () => readFile(given))
   if (isoTimestamp(content.now) === null)
     throw new QueriesError([problem('/now', 'must be an ISO 8601 time such as 2026-01-31T12:00:00Z')])
   return { ...content, endpoint: source.endpoint, source, file, document, problem }
-}
-
-let compiled: ValidateFunction<TestsFile> | undefined
-
-function validator(): ValidateFunction<TestsFile> {
-  const options = { allErrors: true, useDefaults: true, verbose: true, strict: false }
-  return (compiled ??= new Ajv(options).compile<TestsFile>(schema))
 }

@@ -1,9 +1,8 @@
 /** `lqe import`: endpoints of Logflare and MCP Toolbox as files of ours. */
-import { readFileSync, statSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Services } from '../../../shared/services.ts'
-import { type FileProblem, QueriesError } from '../apply/yaml.ts'
-import { typedPath } from '../path.ts'
+import { type FileProblem, problemOf, QueriesError } from '../apply/yaml.ts'
+import { readText, typedPath } from '../path.ts'
 import { type Around, fileName, type Reading } from './draft.ts'
 import { readLogflare } from './logflare.ts'
 import { readToolbox } from './toolbox.ts'
@@ -87,7 +86,7 @@ export async function importAll(files: string[], target: Target): Promise<void> 
 function readingOf(file: string, text: string | FileProblem, around: Around): Reading {
   if (typeof text !== 'string') return { drafts: [], refused: [text] }
   const format = formats.find(({ sign }) => sign.test(text))
-  if (!format) return { drafts: [], refused: [{ file, line: 1, column: 1, detail: unknownFormat }] }
+  if (!format) return { drafts: [], refused: [problemOf(file, unknownFormat)] }
   try {
     return format.read(file, text, around)
   } catch (error) {
@@ -100,14 +99,6 @@ const unknownFormat =
   'is neither JSON of Logflare’s endpoints nor a tools.yaml of MCP Toolbox (tools: or kind:)'
 
 function textOf(file: string): string | FileProblem {
-  const problem = (detail: string) => ({ file, line: 1, column: 1, detail })
-  try {
-    const stats = file === '-' ? null : statSync(file)
-    // A pipe without a writer would never open.
-    if (stats && !stats.isFile() && !stats.isDirectory())
-      return problem('is no regular file; pipe it in: cat FILE | npm run -s lqe -- import -')
-    return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\uFEFF/, '')
-  } catch (error) {
-    return problem(`cannot be read (${(error as NodeJS.ErrnoException).code})`)
-  }
+  const read = readText(file, 'pipe it in, cat FILE | npx lqe import -')
+  return 'fault' in read ? problemOf(file, read.fault) : read.text
 }

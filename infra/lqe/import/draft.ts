@@ -20,6 +20,15 @@ export interface Draft {
   origins: ReadonlyMap<string, string>
   /** What is otherwise here, without a change of rows. */
   notes: string[]
+  /** An alert on its rows. */
+  alert?: AlertDraft
+}
+
+export interface AlertDraft {
+  /** Of `<name>.alert.yaml`, but for the endpoint's name. */
+  content: Record<string, unknown>
+  /** Of `channels.yaml`, by name. */
+  channels: Record<string, object>
 }
 
 /** What a file may refer to. */

@@ -1,10 +1,11 @@
 /**
- * Endpoints of Logflare, as its API lists them (`GET /api/endpoints`, a JSON array) or shows one.
+ * Endpoints of Logflare, as its API lists them (`GET /api/endpoints`, a JSON array) or shows one, and its alerts.
  * The fields and their defaults are those of Logflare's `lib/logflare/endpoints/endpoint_query.ex`.
  */
 import { SqlError } from '../../../shared/sql/error.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
+import { isAlert, partsOfAlert } from './logflare-alerts.ts'
 import { QueriesError, readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
 import {
   assertFields,
@@ -104,7 +105,14 @@ export function readLogflare(file: string, text: string): Reading {
     const name = (each as LogflareEndpoint | null)?.name
     return { name: typeof name === 'string' ? name : `endpoint ${at + 1}`, pointer, each }
   })
-  return collect(file, found, ({ pointer, each }) => draftOf(each as LogflareEndpoint, pointer, json!, text))
+  return collect(file, found, ({ pointer, each }) => {
+    if (!isAlert(each)) return draftOf(each as LogflareEndpoint, pointer, json!, text)
+    const { query, seconds, alert, notes } = partsOfAlert(each, field => json!.placeIn(`${pointer}/${field}`))
+    const times = { cache_duration_seconds: seconds, proactive_requerying_seconds: 0 }
+    const draft = draftOf({ ...query, ...times } as LogflareEndpoint, pointer, json!, text)
+    const { aliases: _, ...definition } = draft.definition // nobody called it
+    return { ...draft, definition, alert, notes: [...draft.notes, ...notes] }
+  })
 }
 
 /** What the API answers without a good token is an object too. */

@@ -1,7 +1,7 @@
-/** Writes imported endpoints as pairs of files, each after the checks of `lqe apply`. */
+/** Writes imported endpoints as pairs of files, with the alert on each, after the checks of `lqe apply`. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { Document, parseDocument, visit } from 'yaml'
+import { Document, isMap, parseDocument, visit } from 'yaml'
 import { asUsual } from '../../../shared/data-folder.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { DefinitionError, endpointFrom } from '../../../shared/endpoints/definition-file.ts'
@@ -12,7 +12,8 @@ import { parse } from '../../../shared/sql/parser.ts'
 import { tablesOf } from '../../../shared/sql/tables.ts'
 import { visible } from '../../../shared/visible-text.ts'
 import { check } from '../apply/check.ts'
-import { testsEnding } from '../apply/read.ts'
+import { alertEnding } from '../apply/alerts.ts'
+import { channelsFile, isDefinition } from '../apply/read.ts'
 import { endpointAsTable } from '../apply/upstream.ts'
 import { dotted, type FileProblem, problemsIn, yamlText } from '../apply/yaml.ts'
 import { sameTable } from '../tables/add.ts'
@@ -43,7 +44,7 @@ export function endpointsIn(folder: string): Known {
   const files = existsSync(folder) ? readdirSync(folder) : []
   return new Map(
     files
-      .filter(file => file.endsWith('.yaml') && !file.endsWith(testsEnding))
+      .filter(isDefinition)
       .filter(file => statSync(join(folder, file), { throwIfNoEntry: false })?.isFile())
       .map(file => {
         const text = readFileSync(join(folder, file), 'utf8')
@@ -72,27 +73,22 @@ export async function write(
     const notes = [...(await checked(draft, target, names)), ...renamed(draft, target), ...hiding(draft)]
     assertOwnId(draft, files)
     assertOwnQuery(draft, files)
-    const [yamlFile, sqlFile] = ['yaml', 'sql'].map(ending => join(target.queries, `${draft.name}.${ending}`))
+    const own = await filesOf(draft, target.queries)
     // A link that leads nowhere is there as well: a write would follow it.
-    const existing = [yamlFile!, sqlFile!].find(path => lstatSync(path, { throwIfNoEntry: false }))
+    const existing = own.find(([path]) => lstatSync(path, { throwIfNoEntry: false }))?.[0]
     if (existing !== undefined && !target.force)
       throw new Refusal(draft.place, `would replace ${existing}: --force does`)
-    const [yaml, sql] = [await yamlOf(draft, target.queries), `${draft.sql.trimEnd()}\n`]
+    const shared = draft.alert ? await channelsWith(draft, target.queries) : []
     const { out, dryRun } = target
     out(`+ ${draft.name} from ${file}:${draft.place.line}`)
     for (const note of notes) out(`! ${draft.name} ${note}`)
-    if (dryRun)
-      for (const [path, text] of [
-        [yamlFile, yaml],
-        [sqlFile, sql],
-      ])
-        out(`\n${path}\n${text}`)
+    if (dryRun) for (const [path, text] of [...own, ...shared]) out(`\n${path}\n${text}`)
     else
       asUsual(() => {
         mkdirSync(target.queries, { recursive: true })
         const flag = target.force ? 'w' : 'wx'
-        writeFileSync(yamlFile!, yaml, { flag })
-        writeFileSync(sqlFile!, sql, { flag })
+        for (const [path, text] of own) writeFileSync(path, text, { flag })
+        for (const [path, text] of shared) writeFileSync(path, text)
       })
     return null
   } catch (error) {
@@ -153,7 +149,8 @@ async function checked(
   const endpoint = endpointOf(draft)
   const [sqlFile, yamlFile] = ['sql', 'yaml']
   const problem = problemsIn(yamlFile, draft.placeOf)
-  const source = { endpoint, sqlFile, yamlFile, queryFiles: new Map(), placeInYaml: draft.placeOf, problem }
+  const files = { sqlFile, yamlFile, queryFiles: new Map(), answerFiles: [], alerts: [] }
+  const source = { endpoint, ...files, placeInYaml: draft.placeOf, problem }
   const problems = await check([source], engine)
   const isMissing = ({ detail }: FileProblem) => missing.test(detail)
   for (const problem of problems.filter(problem => !isMissing(problem))) {
@@ -198,16 +195,42 @@ function endpointOf({ name, definition, sql, place, placeOf }: Draft): Endpoint 
   }
 }
 
-const schema = join(packageFolder, 'shared/endpoints/definition.schema.json')
+type Files = [path: string, text: string][]
+
+/** The draft's own files. */
+async function filesOf({ name, definition, sql, alert }: Draft, queries: string): Promise<Files> {
+  const own = (ending: string) => join(queries, `${name}${ending}`)
+  const first = (schema: string) => {
+    const file = join(packageFolder, `shared/${schema}.schema.json`)
+    return `# yaml-language-server: $schema=${relative(queries, file)}\n`
+  }
+  const files: Files = [
+    [own('.yaml'), await formatted(new Document(definition), first('endpoints/definition'))],
+    [own('.sql'), `${sql.trimEnd()}\n`],
+  ]
+  if (!alert) return files
+  const content = new Document({ endpoint: name, ...alert.content })
+  return [...files, [own(alertEnding), await formatted(content, first('alerts/alert'))]]
+}
+
+/** `channels.yaml` with the alert's channels too; those that are there stay as they are. @throws Refusal */
+async function channelsWith({ alert, place }: Draft, queries: string): Promise<Files> {
+  const path = join(queries, channelsFile)
+  const document: Document = parseDocument(existsSync(path) ? readFileSync(path, 'utf8') : '')
+  document.contents ??= document.createNode({})
+  if (document.errors.length > 0 || !isMap(document.contents))
+    throw new Refusal(place, `needs a channel in ${path}, which cannot be read: correct that file first`)
+  const missing = Object.entries(alert!.channels).filter(([name]) => !document.has(name))
+  for (const [name, channel] of missing) document.set(name, document.createNode(channel, { flow: true }))
+  return missing.length > 0 ? [[path, await formatted(document)]] : []
+}
 
 /** As the files of queries/ are formatted. */
-async function yamlOf({ definition }: Draft, queries: string): Promise<string> {
+async function formatted(document: Document, first = ''): Promise<string> {
   const [{ format }, yaml] = await Promise.all([
     import('prettier/standalone'),
     import('prettier/plugins/yaml'),
   ])
-  const first = `# yaml-language-server: $schema=${relative(queries, schema)}\n`
-  const document = new Document(definition)
   visit(document, { Seq: (_, list) => void (list.flow = true) })
   return format(first + yamlText(document, { lineWidth: 118 }), {
     parser: 'yaml',

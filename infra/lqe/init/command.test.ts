@@ -1,7 +1,7 @@
 /** A folder of one's own: what `lqe init` makes works as it is, and belongs to its user from then on. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -82,6 +82,7 @@ describe('lqe init', () => {
 
 test('lqe start serves the folder with invented rows, and takes a file that is saved, or says where it is wrong', async () => {
   const { folder } = await init('served')
+  cpSync('infra/docs/own-logs/app', join(folder, 'queries'), { recursive: true })
   const port = await freePort()
   const child = spawn(process.execPath, [program, 'start'], { cwd: folder, env: ofFolder({ PORT: port }) })
   let printed = ''
@@ -102,6 +103,8 @@ test('lqe start serves the folder with invented rows, and takes a file that is s
     const text = readFileSync(sql, 'utf8')
     writeFileSync(sql, text.replace('LIMIT 100', 'LIMIT 7'))
     await until(async () => (await rows()) === 7)
+    await until(() => printed.includes('1 changed.'))
+    expect(printed.slice(printed.indexOf('~ app.latest'))).not.toMatch(/^= /m)
     writeFileSync(sql, text.replace('LIMIT 100', 'LIMITS 100'))
     await until(() => printed.includes('What was in force before stays so.'))
     expect(printed).toMatch(/^queries\/app\.latest\.sql:\d+:\d+ /m)

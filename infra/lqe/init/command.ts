@@ -72,7 +72,7 @@ function put(folder: string, name: string, contents: () => string): void {
 
 /** Schemas for editors are in the package. */
 function inFolder(text: string): string {
-  return text.replace('$schema=../', '$schema=../node_modules/log-query-endpoints/')
+  return text.replace(/\$schema=\.\.\/(?!node_modules)/, '$schema=../node_modules/log-query-endpoints/')
 }
 
 function manifestFor(folder: string): object {

@@ -85,7 +85,7 @@ describe('the command line', () => {
 
   test.each([
     [['load', 'nope', '-'], 'There is no log table "nope". The tables are:\n  cloudflare.logs.prod\n'],
-    [['load', table, '/missing'], 'There is no file "/missing"'],
+    [['load', table, '/missing'], '"/missing" cannot be read (ENOENT)'],
     [['load', table], "missing required argument 'file'"],
     [['load', table, '-', '--format', 'xml'], 'Allowed choices are ndjson, combined'],
     [['sample', '--rows', 'many'], 'Write a whole number from 1'],

@@ -41,7 +41,7 @@ export function lineParser({
   }
   if (table !== edgeTable)
     throw new LogsError(
-      `--format combined holds web requests: load it into ${edgeTable}, not ${table}, or make a table of it: npm run lqe -- table add <file>`,
+      `--format combined holds web requests: load it into ${edgeTable}, not ${table}, or make a table of it: npx lqe table add <file>`,
     )
   if (!project)
     throw new LogsError('--format combined needs --project: the project that the requests belong to')
@@ -55,7 +55,7 @@ export function isOfAccessLogs(columns: Column[]): boolean {
   return accessColumns.every(wanted => columns.some(({ name }) => name === wanted.name))
 }
 
-const load = 'npm run -s lqe -- logs load'
+const load = 'npx lqe logs load'
 
 /**
  * What to do with a file that has another format, by its first line that is not blank.
@@ -84,7 +84,7 @@ export function otherFormat(
     const what = `${name} is a web server's access log`
     if (isOfAccessLogs(columns)) return `${what}: ${load} ${table}${from || ' -'} --format combined`
     const site = '--project <ref> --host <www.example.com>'
-    return `${what}: ${load} ${edgeTable}${from || ' -'} --format combined ${site}; or make a table of it: npm run lqe -- table add${from || ' <file>'}`
+    return `${what}: ${load} ${edgeTable}${from || ' -'} --format combined ${site}; or make a table of it: npx lqe table add${from || ' <file>'}`
   }
   return null
 }

@@ -1,5 +1,5 @@
 /** Loading log files into a table, with a report of what could not be loaded. */
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { LoadedSource } from '../../../shared/engines/duckdb/loads.ts'
 import { fromMicros } from '../../../shared/endpoints/timestamps.ts'
@@ -7,6 +7,7 @@ import type { Column } from '../../../shared/sql/types.ts'
 import { Content } from './content.ts'
 import { readCsv } from './csv.ts'
 import { BadEntry, entryReader, hasProject, type LogEntry, projectField } from './entries.ts'
+import { faultOf } from '../path.ts'
 import { LogsError } from './error.ts'
 import { type FormatOptions, lineParser, otherFormat } from './formats.ts'
 import { type Line, longestLine, readLines } from './lines.ts'
@@ -188,17 +189,6 @@ function lineReader(options: WithColumns, report: LoadReport): LineReader {
 
 /** @throws LogsError for a path that is no file which may be read */
 export function checkFile(file: string): void {
-  if (file === '-') return
-  const stats = statSync(file, { throwIfNoEntry: false })
-  const named = JSON.stringify(file)
-  if (!stats) throw new LogsError(`There is no file ${named}. Name one that is there.`)
-  if (stats.isDirectory()) throw new LogsError(`${named} is a folder. Name the log files in it.`)
-  // A pipe without a writer would never open, nor heed a signal.
-  if (!stats.isFile())
-    throw new LogsError(`${named} is no regular file. Pipe it in: cat FILE | ... logs load -`)
-  try {
-    accessSync(file, constants.R_OK)
-  } catch {
-    throw new LogsError(`${named} cannot be read. Check who may read it.`)
-  }
+  const fault = faultOf(file, 'pipe it in, cat FILE | ... logs load -')
+  if (fault !== null) throw new LogsError(`${JSON.stringify(file)} ${fault}`)
 }

@@ -1,6 +1,6 @@
 /** Sample logs: eight days of invented requests to three projects, with the entries of each in the log of every service. */
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
-import { requestsTable } from '../../../shared/request-log.ts'
+import { requestsTable } from '../../../shared/engines/schema.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { entryReader } from './entries.ts'
 import { type Folders, ParquetWriter, withStage } from './parquet.ts'

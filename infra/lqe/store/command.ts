@@ -1,20 +1,23 @@
-/** `lqe store`: definitions and keys as a file, and back, also into a store of the other kind. */
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+/** `lqe store`: definitions, keys and views as a file, and back, also into a store of the other kind. */
+import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Store } from '../../../shared/stores/store.ts'
+import { writeWhole } from '../../../shared/whole-file.ts'
 import { accountHere, audit } from '../account.ts'
 import type { WithStore } from '../command.ts'
-import { typedPath } from '../path.ts'
+import { readText, typedPath } from '../path.ts'
 import { print, printData } from '../print.ts'
 import { contentsIn, ExportError, readContents, textOf } from './contents.ts'
 import { carryOutImport, planImport } from './import.ts'
 
 /** Its actions throw ExportError. @param author who imports, for the list of versions; `null` = the account and machine */
 export function storeCommand(withStore: WithStore, author: () => string | null): Command {
-  const command = new Command('store').description('definitions and keys: to a file, and from one')
+  const command = new Command('store').description('definitions, keys and views: to a file, and from one')
   command
     .command('export')
-    .description('write every definition that is kept, and every key, as a hash; no answers and no secret')
+    .description(
+      'write every definition that is kept, every view, and every key as a hash; no answers and no secret',
+    )
     .argument('<file>', 'where to, for its owner alone; - for standard output', typedPath)
     .action((file: string) => withStore(({ store }) => exportTo(store, file)))
   command
@@ -33,29 +36,21 @@ export function storeCommand(withStore: WithStore, author: () => string | null):
 async function exportTo(store: Store, file: string): Promise<void> {
   const contents = await readContents(store)
   if (file === '-') return printData(textOf(contents))
-  writePrivately(file, `${textOf(contents)}\n`)
-  const { definitions, keys } = contents
+  const text = `${textOf(contents)}\n`
+  // Who has the hash of a key cannot make the key, but it is nobody's to read.
+  await writeWhole(file, beside => writeFileSync(beside, text, { mode: 0o600, flag: 'wx' }))
+  const { definitions, keys, views } = contents
   const endpoints = definitions.filter(({ inForce }) => inForce).length
-  print(`Wrote ${file}: endpoints ${endpoints}, versions ${definitions.length}, keys ${keys.length}.`)
-}
-
-/** Seen whole or not at all. Who has the hash of a key cannot make the key, but it is nobody's to read. */
-function writePrivately(file: string, text: string): void {
-  const beside = `${file}.${process.pid}.tmp`
-  try {
-    writeFileSync(beside, text, { mode: 0o600, flag: 'wx' })
-    renameSync(beside, file)
-  } finally {
-    rmSync(beside, { force: true })
-  }
+  print(
+    `Wrote ${file}: endpoints ${endpoints}, versions ${definitions.length}, keys ${keys.length}, views ${views.length}.`,
+  )
 }
 
 async function importFrom(store: Store, file: string, dryRun: boolean, by: string | null): Promise<void> {
-  const [source, name] = file === '-' ? [0, 'Standard input'] : [file, file]
-  // A pipe without a writer would never open, nor heed a signal.
-  if (file !== '-' && statSync(file, { throwIfNoEntry: false })?.isFIFO())
-    throw new ExportError(`${file} is no regular file. Pipe it in: cat FILE | lqe store import -`)
-  const plan = await planImport(store, contentsIn(readFileSync(source, 'utf8'), name))
+  const name = file === '-' ? 'Standard input' : file
+  const read = readText(file, 'pipe it in, cat FILE | lqe store import -')
+  if ('fault' in read) throw new ExportError(`${name} ${read.fault}`)
+  const plan = await planImport(store, contentsIn(read.text, name))
   print(...plan.lines.flatMap(line => line.split('\n')))
   if (dryRun) return print(`${plan.writes.length} to write; nothing was done (--dry-run).`)
   await carryOutImport(store, plan, by)

@@ -1,15 +1,23 @@
-/** What a store has of definitions and keys, and the text of it, which git can hold: the same contents are the same text. */
+/** What a store has of definitions, keys, views, channels and issuers, and the text of it, which git can hold: the same contents are the same text. */
+import { type Channels, readChannels } from '../../../shared/alerts/channels.ts'
 import { type Endpoint, endpointIn } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
 import { type EndpointVersion, listVersions, namesOfVersions } from '../../../shared/endpoints/versions.ts'
+import { everyView, type StoredView, storedView } from '../../../shared/endpoints/views.ts'
+import { issuerIn, type KnownIssuer, storedIssuers } from '../../../shared/keys/issuers.ts'
 import { everyKey, fieldsOfKey, type KeyRecord, readRecord } from '../../../shared/keys/records.ts'
 import { assertReadable, formats } from '../../../shared/stores/format.ts'
 import type { Fields, Store } from '../../../shared/stores/store.ts'
 import { visibleJson } from '../../../shared/visible-text.ts'
+import { channelsFrom } from '../apply/channels.ts'
+import { atPlaces, problemsIn } from '../apply/yaml.ts'
 
 export interface Contents {
   definitions: Definition[]
   keys: { id: string; record: KeyRecord }[]
+  views: StoredView[]
+  channels: Channels
+  issuers: KnownIssuer[]
 }
 
 export interface Definition {
@@ -40,7 +48,10 @@ export async function readContents(store: Store): Promise<Contents> {
   for (const endpoint of inForce.values()) definitions.push({ inForce: true, kept: null, endpoint })
   const keys: Contents['keys'] = []
   for await (const { id, record } of everyKey(store)) if (record) keys.push({ id, record })
-  return { definitions: definitions.toSorted(byNameAndAge), keys: keys.reverse() }
+  const views = await everyView(store)
+  const { channels } = await readChannels(store)
+  const issuers = await storedIssuers(store)
+  return { definitions: definitions.toSorted(byNameAndAge), keys: keys.reverse(), views, channels, issuers }
 }
 
 /** New versions come behind the older ones, so that a diff shows them alone. */
@@ -51,10 +62,10 @@ function byNameAndAge(a: Definition, b: Definition): number {
   return keys[0]! < keys[1]! ? -1 : 1
 }
 
-/** A text of several lines is `{"\n": [lines]}`: no field of a definition or a key is called so. */
+/** A text of several lines is `{"\n": [lines]}`: no field of a definition, a key or a view is called so. */
 const lines = '\n'
 
-export function textOf({ definitions, keys }: Contents): string {
+export function textOf({ definitions, keys, views, channels, issuers }: Contents): string {
   const exported = {
     format: formats.export,
     definitions: definitions.map(({ inForce, kept, endpoint }) => ({ inForce, ...kept, endpoint })),
@@ -64,6 +75,9 @@ export function textOf({ definitions, keys }: Contents): string {
       const sorted = Object.entries(pins as object).toSorted(([a], [b]) => (a < b ? -1 : 1))
       return { id, ...fields, pins: Object.fromEntries(sorted), limits: limitsOf(record) }
     }),
+    views,
+    ...(Object.keys(channels).length > 0 ? { channels } : {}),
+    ...(issuers.length > 0 ? { issuers: issuers.map(({ text: _, ...issuer }) => issuer) } : {}),
   }
   const inLines = (_: string, value: unknown) =>
     typeof value === 'string' && value.includes('\n') ? { [lines]: value.split('\n') } : value
@@ -79,22 +93,29 @@ function limitsOf({ limits }: KeyRecord): KeyRecord['limits'] {
 /**
  * What `textOf` has written.
  * @param file for the error
- * @throws ExportError for anything else, and ApiError for an export of a later version
+ * @throws ExportError and QueriesError for anything else, and ApiError for an export of a later version
  */
 export function contentsIn(text: string, file: string): Contents {
   const exported = parse(text)
   if (typeof exported?.format !== 'number')
     throw new ExportError(`${file} is no export: lqe store export writes one.`)
   assertReadable('export', exported, file)
-  const { definitions, keys } = exported
-  if (!Array.isArray(definitions) || !Array.isArray(keys)) throw new ExportError(`${file} is damaged.`)
+  const { definitions, keys, views = [], channels = {}, issuers = [] } = exported
+  if (![definitions, keys, views, issuers].every(Array.isArray)) throw new ExportError(`${file} is damaged.`)
   return {
-    definitions: definitions.map((entry, n) => {
+    issuers: (issuers as unknown[]).map((entry, n) => {
+      try {
+        return issuerIn(entry)
+      } catch {
+        throw new ExportError(`${file}: issuers[${n}] is damaged.`)
+      }
+    }),
+    definitions: (definitions as unknown[]).map((entry, n) => {
       const definition = definitionIn(entry as Fields)
       if (!definition) throw new ExportError(`${file}: definitions[${n}] is damaged.`)
       return definition
     }),
-    keys: keys.map((entry, n) => {
+    keys: (keys as unknown[]).map((entry, n) => {
       const { id, createdAt, expiresAt, revokedAt, ...fields } = entry as Fields
       const dates = { createdAt: date(createdAt), expiresAt: date(expiresAt), revokedAt: date(revokedAt) }
       const record = readRecord({ ...fields, ...dates } as Fields)
@@ -102,6 +123,15 @@ export function contentsIn(text: string, file: string): Contents {
         throw new ExportError(`${file}: keys[${n}] is damaged.`)
       return { id, record }
     }),
+    views: (views as Fields[]).map((entry, n) => {
+      const view = storedView({ ...entry, at: date(entry['at']) } as Fields)
+      if (!view) throw new ExportError(`${file}: views[${n}] is damaged.`)
+      return view
+    }),
+    channels: atPlaces(
+      problemsIn(file, () => ({ line: 1, column: 1 })),
+      () => channelsFrom(channels),
+    ),
   }
 }
 
@@ -109,6 +139,10 @@ interface Exported {
   format?: unknown
   definitions?: unknown
   keys?: unknown
+  views?: unknown
+  /** Absent before there were channels. */
+  channels?: unknown
+  issuers?: unknown
 }
 
 function parse(text: string): Exported | null {

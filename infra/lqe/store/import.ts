@@ -1,10 +1,17 @@
 /** What an export changes in a store: it adds, puts in force and ends, and removes nothing. */
 import { type Endpoint, endpointIn } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
-import { keepVersions, listVersions, versionAt, writeOf } from '../../../shared/endpoints/versions.ts'
+import { keepVersions, keptAt, listVersions, writeOf } from '../../../shared/endpoints/versions.ts'
+import { documentOf, everyView, type StoredView } from '../../../shared/endpoints/views.ts'
+import {
+  documentOf as documentOfIssuer,
+  type KnownIssuer,
+  storedIssuers,
+} from '../../../shared/keys/issuers.ts'
 import { everyKey, fieldsOfKey, keyReference, type KeyRecord } from '../../../shared/keys/records.ts'
 import { batchesOf } from '../../../shared/stores/limits.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
+import { planChannels } from '../apply/channels.ts'
 import { type Step, stepFor } from '../apply/plan.ts'
 import { type Contents, type Definition, ExportError } from './contents.ts'
 
@@ -23,22 +30,36 @@ export interface ImportPlan {
  * @returns what is to be done, of which nothing is done yet
  * @throws ExportError where the export does not go with the store; StoreError
  */
-export async function planImport(store: Store, { definitions, keys }: Contents): Promise<ImportPlan> {
+export async function planImport(
+  store: Store,
+  { definitions, keys, views, channels, issuers }: Contents,
+): Promise<ImportPlan> {
   const steps = await stepsFor(store, definitions)
   const versions = await versionWrites(store, definitions)
   const ofKeys = await keyChanges(store, keys)
-  const inForce = steps.map(({ name, change, diff }) => {
+  const newIssuers = await missingIssuers(store, issuers)
+  const ofViews = await viewWrites(store, views)
+  const ofChannels = (await planChannels(channels, store, { keepsOthers: true })).filter(isChange)
+  const inForce = [...steps, ...ofChannels].map(({ name, change, diff }) => {
     const lines = diff === null ? '' : `\n${diff.replaceAll(/^/gm, '    ')}`
     return `${change === 'created' ? '+' : '~'} ${name} ${change}${lines}`
   })
   return {
-    writes: [...versions, ...ofKeys.map(({ write }) => write), ...steps.flatMap(({ write }) => write ?? [])],
+    writes: [
+      ...versions,
+      ...ofKeys.map(({ write }) => write),
+      ...ofViews,
+      ...newIssuers.map((issuer): Write => ({ type: 'create', ...documentOfIssuer(issuer) })),
+      ...[...ofChannels, ...steps].flatMap(({ write }) => write ?? []),
+    ],
     steps,
     newKeys: ofKeys.filter(({ write }) => write.type === 'create').map(({ write }) => write.at.id),
     lines: [
       ...inForce,
       ...(versions.length > 0 ? [`+ versions: ${versions.length}`] : []),
       ...ofKeys.map(({ line }) => line),
+      ...(ofViews.length > 0 ? [`+ views: ${ofViews.length}`] : []),
+      ...newIssuers.map(({ name }) => `+ issuer ${name}`),
     ],
   }
 }
@@ -67,7 +88,11 @@ async function stepsFor(store: Store, definitions: Definition[]): Promise<Step[]
         documents.find(({ id }) => id === endpoint.id),
       ),
     )
-    .filter(({ change }) => change !== 'unchanged')
+    .filter(isChange)
+}
+
+function isChange({ change }: Pick<Step, 'change'>): boolean {
+  return change !== 'unchanged'
 }
 
 /** @throws ExportError for two endpoints of one id or name, and for more than a service takes */
@@ -92,18 +117,14 @@ async function versionWrites(store: Store, definitions: Definition[]): Promise<W
   const names = new Set(definitions.map(({ endpoint }) => endpoint.name))
   const known = new Map<string, { ended?: true }>()
   for (const name of names)
-    for (const version of await listVersions(store, name)) known.set(idOf(version.endpoint), version)
+    for (const version of await listVersions(store, name)) known.set(keptAt(version.endpoint).id, version)
   return definitions.flatMap(({ kept, endpoint }): Write[] => {
     if (!kept) return []
-    const before = known.get(idOf(endpoint))
+    const before = known.get(keptAt(endpoint).id)
     const { at, fields } = writeOf({ endpoint, ...kept })
     if (!before) return [{ type: 'create', at, fields }]
     return kept.ended && !before.ended ? [{ type: 'update', at, set: { ended: true } }] : []
   })
-}
-
-function idOf({ id, version }: Endpoint): string {
-  return versionAt(id, version).id
 }
 
 /** Keys that the store lacks, as they are; one that it has keeps its grant, and ends as early as either says. */
@@ -127,6 +148,24 @@ async function keyChanges(store: Store, keys: Contents['keys']): Promise<{ write
       return []
     const line = `~ key ${id} ${record.name} ${set.revokedAt ? 'is revoked' : 'ends earlier'}`
     return [{ write: { type: 'update', at, set, ifVersion: before.version }, line }]
+  })
+}
+
+/** Views that the store lacks; one that it has under the name stays as it is. */
+async function viewWrites(store: Store, views: StoredView[]): Promise<Write[]> {
+  const known = new Set((await everyView(store)).map(view => documentOf(view).at.id))
+  const lacking = views.map(documentOf).filter(({ at }) => !known.has(at.id))
+  return lacking.map(({ at, fields }) => ({ type: 'create', at, fields }))
+}
+
+/** @throws ExportError for one that the store has otherwise */
+async function missingIssuers(store: Store, issuers: KnownIssuer[]): Promise<KnownIssuer[]> {
+  const known = await storedIssuers(store)
+  return issuers.filter(({ name, issuer, text }) => {
+    const before = known.find(one => one.name === name || one.issuer === issuer)
+    if (before && before.text !== text)
+      throw new ExportError(`The store has the issuer ${before.name} otherwise. Remove one of them first.`)
+    return !before
   })
 }
 

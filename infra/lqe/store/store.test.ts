@@ -16,12 +16,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import fc from 'fast-check'
 import { edgeRow } from '../../../functions/testing/edges.ts'
 import { startService } from '../../../functions/testing/service.ts'
+import { channelsAt, fieldsOfChannels, readChannels } from '../../../shared/alerts/channels.ts'
 import { loadConfig } from '../../../shared/config.ts'
 import { type Endpoint, fieldsOf } from '../../../shared/endpoints/definition.ts'
 import { endpointFrom } from '../../../shared/endpoints/definition-file.ts'
 import { endpointsCollection, openEndpoints } from '../../../shared/endpoints/lookup.ts'
 import { keepVersions, listVersions, writeOf } from '../../../shared/endpoints/versions.ts'
+import { addView, listViews, shelfOf } from '../../../shared/endpoints/views.ts'
 import { createAuthenticator } from '../../../shared/keys/authenticate.ts'
+import { addIssuer, issuerIn } from '../../../shared/keys/issuers.ts'
 import { fieldsOfKey, issueKey, listKeys, revokeKey } from '../../../shared/keys/records.ts'
 import { openCursors } from '../../../shared/pages/cursor.ts'
 import { openServices } from '../../../shared/services.ts'
@@ -85,6 +88,9 @@ async function fill(store: Store) {
   const key = await issueKey(store, { ...grant, limits, rights: ['pii:read'] })
   const revoked = await issueKey(store, { ...grant, endpoints: '*', expiresAt: new Date('2126-01-01') })
   await revokeKey(store, revoked.id)
+  const view = { name: 'Errors', address: '#a?.severity=error' }
+  await addView(store, shelfOf(ids[0]!, {}), view, 'console')
+  await addView(store, shelfOf(ids[0]!, { project: 'x' }), { ...view, name: 'Ours' }, 'console')
   return { key, revoked }
 }
 
@@ -115,6 +121,17 @@ describeStores('an export', source => {
       expect(await listKeys(to)).toEqual(await listKeys(from))
     })
 
+    test('keeps the views, each for the keys that share it', async () => {
+      await fill(from)
+      await imported(to, await exported(from))
+      for (const pins of [{}, { project: 'x' }]) {
+        const [before, after] = await Promise.all(
+          [from, to].map(store => listViews(store, shelfOf(ids[0]!, pins))),
+        )
+        expect(after).toEqual([{ ...before![0]!, version: after![0]!.version }])
+      }
+    })
+
     test('keeps what is in force, and versions that can be called, and that cannot', async () => {
       await fill(from)
       await imported(to, await exported(from))
@@ -136,6 +153,23 @@ describe('an export', () => {
   beforeEach(() => void ([from, to] = [openSqlite({ file: ':memory:' }), openSqlite({ file: ':memory:' })]))
   afterEach(async () => void (await Promise.all([from.close(), to.close()])))
 
+  test('has the channels of alerts, which come beside those that are there', async () => {
+    const team = { kind: 'slack' as const, secret: 'TEAM' }
+    const other = { kind: 'slack' as const, secret: 'OTHER' }
+    await from.create(channelsAt, fieldsOfChannels({ team }))
+    const text = await exported(from)
+    expect(await imported(to, text)).toEqual(['+ channels.yaml created'])
+    expect(await exported(to)).toBe(text)
+    expect(await imported(to, text)).toEqual([])
+    await to.replace(channelsAt, fieldsOfChannels({ other, team: other }))
+    expect((await imported(to, text))[0]).toMatch(/^~ channels\.yaml changed\n/)
+    expect((await readChannels(to)).channels).toEqual({ other, team })
+    expect(await imported(to, await exported(openSqlite({ file: ':memory:' })))).toEqual([])
+    expect(() => contentsIn(text.replace('"slack"', '"mail"'), 'file')).toThrow(
+      'file:1:1 team.kind must be webhook or',
+    )
+  })
+
   test('into a store that is in use takes nothing out, and says what it replaced', async () => {
     await fill(from)
     await put(to, endpoint('a', 9), 8)
@@ -152,6 +186,14 @@ describe('an export', () => {
     expect((await endpoints.all()).map(({ name }) => name)).toEqual(['a', 'b', 'own'])
     expect(await authenticate(to, key)).toMatchObject({ name: 'console' })
     expect(await imported(to, await exported(from))).toEqual([])
+  })
+
+  test('leaves a view as the store has it, where that has one of the name', async () => {
+    await fill(from)
+    const own = { name: 'Errors', address: '#a?.severity=warning' }
+    await addView(to, shelfOf(ids[0]!, {}), own, 'other')
+    expect(await imported(to, await exported(from))).toContain('+ views: 1')
+    expect(await listViews(to, shelfOf(ids[0]!, {}))).toMatchObject([own])
   })
 
   test('never makes a key live again or longer, and ends one that it has ended', async () => {
@@ -244,6 +286,20 @@ describe('an export', () => {
     expect(contentsIn(await exported(to), 'file')).toEqual(contentsIn(text, 'file'))
   })
 
+  test('takes issuers of tokens along; one that the store has otherwise is refused', async () => {
+    const issuer = (name: string, endpoints: string[]) =>
+      issuerIn({ name, issuer: name, jwks: 'https://a.example/', audience: 'a', pins: {}, endpoints })
+    await addIssuer(from, issuer('one', ['a']))
+    await addIssuer(from, issuer('two', ['b']))
+    const text = await exported(from)
+    expect(await imported(to, text)).toEqual(['+ issuer one', '+ issuer two'])
+    expect([await exported(to), await imported(to, text)]).toEqual([text, []])
+    await addIssuer(to, issuer('two', ['c']))
+    await expect(imported(to, text)).rejects.toThrow('The store has the issuer two otherwise.')
+    const damaged = text.replace('https://a.example/', 'file:///a')
+    expect(() => contentsIn(damaged, 'file')).toThrow('file: issuers[0] is damaged.')
+  })
+
   test('is the same text where a store gives a map in another order', async () => {
     const { id } = await issueKey(from, grant)
     const { fields } = (await from.get({ collection: 'keys', id })).document!
@@ -266,7 +322,7 @@ describe('an export', () => {
     const text = await exported(from)
     for (const part of [key.key.split('_')[2]!, secret.toString('base64'), secret.toString('hex'), 'secrets'])
       expect(text).not.toContain(part)
-    expect(Object.keys(JSON.parse(text) as object)).toEqual(['format', 'definitions', 'keys'])
+    expect(Object.keys(JSON.parse(text) as object)).toEqual(['format', 'definitions', 'keys', 'views'])
   })
 
   test('has a line for each line of SQL, and gives back any text', async () => {
@@ -316,14 +372,16 @@ describe('lqe store', () => {
     const pipe = join(mkdtempSync(join(tmpdir(), 'pipe-')), 'all.json')
     execFileSync('mkfifo', [pipe])
     const { err } = await lqe(to, 'import', pipe)
-    expect(err).toContain(`${pipe} is no regular file. Pipe it in`)
+    expect(err).toContain(`${pipe} is no regular file: pipe it in`)
   })
 
   test('writes a file for its owner alone, also over one that others may read, and leaves no other', async () => {
     await fill(from)
     writeFileSync(file, '')
     chmodSync(file, 0o644)
-    expect((await lqe(from, 'export', file)).out).toBe(`Wrote ${file}: endpoints 2, versions 5, keys 2.\n`)
+    expect((await lqe(from, 'export', file)).out).toBe(
+      `Wrote ${file}: endpoints 2, versions 5, keys 2, views 2.\n`,
+    )
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readFileSync(file, 'utf8')).toBe(`${await exported(from)}\n`)
     expect((await lqe(from, 'export', '-')).out).toBe(readFileSync(file, 'utf8'))
@@ -340,11 +398,11 @@ describe('lqe store', () => {
     const empty = await exported(to)
     const dry = await lqe(to, 'import', file, '--dry-run')
     expect(dry.out).toMatch(
-      /^\+ a created\n\+ b created\n\+ versions: 4\n(\+ key \w+ console\n){2}8 to write; nothing was done/,
+      /^\+ a created\n\+ b created\n\+ versions: 4\n(\+ key \w+ console\n){2}\+ views: 2\n10 to write; nothing was done/,
     )
     expect(await exported(to)).toBe(empty)
     const done = await lqe(to, 'import', file)
-    expect(done.out).toMatch(/8 written\.\n$/)
+    expect(done.out).toMatch(/10 written\.\n$/)
     expect(done.err).toMatch(new RegExp(`"message":"keys imported".*"${key.id}"`))
     expect((await lqe(to, 'import', file)).out).toBe('0 written.\n')
   })
@@ -357,6 +415,7 @@ describe('lqe store', () => {
     ['{"format":1}', / is damaged/],
     ['{"format":1,"definitions":[{}],"keys":[]}', /definitions\[0\] is damaged/],
     ['{"format":1,"definitions":[],"keys":[{"id":"lqe_"}]}', /keys\[0\] is damaged/],
+    ['{"format":1,"definitions":[],"keys":[],"views":[{"name":"x"}]}', /views\[0\] is damaged/],
   ])('refuses %j', async (text, words) => {
     writeFileSync(file, text)
     const empty = await exported(to)

@@ -1,10 +1,11 @@
 /** Making a log table from a file of logs: its schema is guessed, shown, and written where table files are. */
-import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { asUsual } from '../../../shared/data-folder.ts'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { columnsOf, type FieldSchema } from '../../../shared/engines/schema.ts'
 import { isBuilt, packageFolder } from '../../../shared/package-folder.ts'
+import { writeWhole } from '../../../shared/whole-file.ts'
 import { accessColumns, isCombined, parseAccess } from '../logs/access-log.ts'
 import { guessedRow, isNamedCsv, readCsv } from '../logs/csv.ts'
 import { BadEntry, parseJson, timeColumn } from '../logs/entries.ts'
@@ -91,7 +92,7 @@ function checkFree(name: string, tablesFolder: string, { file, format, time }: L
     format === 'ndjson' ? '' : ` --format ${format}`,
     time === undefined ? '' : ` --time ${time}`,
   ]
-  const command = `npm run -s lqe -- logs load ${taken} ${JSON.stringify(file)}${flags.join('')}`
+  const command = `npx lqe logs load ${taken} ${JSON.stringify(file)}${flags.join('')}`
   const fits = format !== 'combined' || isOfAccessLogs(tables.get(taken)!)
   const remedy = fits ? `load the file into it with ${command}, or choose` : 'choose'
   throw new LogsError(`There is a table ${taken}: ${remedy} another --name`)
@@ -117,7 +118,7 @@ async function look(file: string, table: string, signal?: AbortSignal) {
     const line = text?.trim() ?? ''
     if (line === '') continue
     format ??= isCombined(line) ? 'combined' : 'ndjson'
-    const onward = `> ${table}-lines.ndjson; npm run lqe -- table add ${table}-lines.ndjson --name ${table}`
+    const onward = `> ${table}-lines.ndjson; npx lqe table add ${table}-lines.ndjson --name ${table}`
     const isFirst = entries === 0 && bad === undefined && format === 'ndjson'
     const hint = isFirst ? otherFormat(file, line, { table, columns: [] }, onward) : null
     if (hint !== null) throw new LogsError(`${hint}. No table was made.`)
@@ -177,10 +178,9 @@ export async function makeTable(
   if (isShipped)
     throw new LogsError('This folder has no tables/ for a table of your own: lqe init makes one.')
   const file = schemaFile(tablesFolder, name)
-  const beside = `${file}.${process.pid}.tmp`
+  const text = `${JSON.stringify(schema, null, 2)}\n`
   try {
-    asUsual(() => writeFileSync(beside, `${JSON.stringify(schema, null, 2)}\n`))
-    renameSync(beside, file)
+    await writeWhole(file, beside => asUsual(() => writeFileSync(beside, text)))
   } catch (error) {
     throw new LogsError(
       `TABLES_DIR: ${tablesFolder} cannot be written (${(error as NodeJS.ErrnoException).code})`,

@@ -12,7 +12,7 @@ interface Outcome {
   code: number
 }
 
-/** Arguments of Node that run the program, as `npm run lqe` does. */
+/** Arguments of Node that run the program, as `npx lqe` does. */
 export const program = ['infra/lqe/bin.cjs']
 
 const root = join(import.meta.dirname, '../../..')
@@ -25,7 +25,7 @@ export async function runProgram(
   commands: string[][],
   options: ExecFileOptions,
 ): Promise<{ out: string; err: string }[]> {
-  const [before, lqe] = ['infra/local/node-version.cjs', 'infra/lqe/lqe.ts'].map(file => join(root, file))
+  const [before, lqe] = ['infra/local/node-version.cjs', 'infra/lqe.ts'].map(file => join(root, file))
   // Node evaluates a module again under another address, and keeps what it imports.
   const loop = `
     for (const [n, args] of ${JSON.stringify(commands)}.entries()) {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   cpSync('queries', queries, { recursive: true })
   services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data'), ENGINE_PROCESSES: '0' }))
   for (const seconds of [900, 600, 300]) {
-    edit(/^ {2}seconds: \d+$/m, `  seconds: ${seconds}`)
+    edit(/^cache: .*$/m, `cache: { seconds: ${seconds} }`)
     await applyNow(`ann ${seconds}`)
     versions.push((await inForce())!.version)
   }

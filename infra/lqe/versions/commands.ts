@@ -1,7 +1,7 @@
 /** `lqe versions`, `lqe diff`, `lqe restore`: what was applied before, and going back to it. */
 import { Command } from 'commander'
 import { emptyBindings, type Endpoint, endpointIn } from '../../../shared/endpoints/definition.ts'
-import { versionAt } from '../../../shared/endpoints/versions.ts'
+import { keptAt, nameOfVersion } from '../../../shared/endpoints/versions.ts'
 import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Services } from '../../../shared/services.ts'
 import { accountHere } from '../account.ts'
@@ -50,12 +50,14 @@ export function restoreCommand(withServices: WithServices, author: () => string 
 async function list({ store }: Services, name: string): Promise<void> {
   const versions = await versionsOf(store, name)
   const current = await inForce(store, versions[0]!.endpoint)
+  const inUse = current && nameOfVersion(endpointIn(current.fields))
   for (const { endpoint, createdAt, createdBy, appliedAt, appliedBy, ended } of versions) {
-    const mark = current?.fields['version'] === endpoint.version ? '*' : ' '
+    const version = nameOfVersion(endpoint)
+    const mark = version === inUse ? '*' : ' '
     const again =
       appliedAt.getTime() === createdAt.getTime() ? '' : `, first ${atAndBy(createdAt, createdBy)}`
     const end = ended ? ', ended' : ''
-    print(`${mark} ${endpoint.version}  ${atAndBy(appliedAt, appliedBy)}${again}${end}`)
+    print(`${mark} ${version}  ${atAndBy(appliedAt, appliedBy)}${again}${end}`)
   }
   if (!current) print(`${name} was removed; lqe restore ${name} VERSION puts it in force again.`)
 }
@@ -67,11 +69,12 @@ function atAndBy(time: Date, by: string | null): string {
 /** @throws VersionError for the version in force */
 async function forget({ store }: Services, name: string, text: string): Promise<void> {
   const endpoint = pick(await versionsOf(store, name), text)
+  const version = nameOfVersion(endpoint)
   const current = await inForce(store, endpoint)
-  if (current?.fields['version'] === endpoint.version)
-    throw new VersionError(`${endpoint.version} is in force. Apply or restore another version first.`)
-  await store.remove(versionAt(endpoint.id, endpoint.version))
-  print(`Forgot ${endpoint.version}: it answers ${name} no more, everywhere within 30 seconds.`)
+  if (current && nameOfVersion(endpointIn(current.fields)) === version)
+    throw new VersionError(`${version} is in force. Apply or restore another version first.`)
+  await store.remove(keptAt(endpoint))
+  print(`Forgot ${version}: it answers ${name} no more, everywhere within 30 seconds.`)
 }
 
 async function diff({ store }: Services, name: string, a: string, b?: string): Promise<void> {

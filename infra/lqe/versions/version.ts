@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection } from '../../../shared/endpoints/lookup.ts'
-import { type EndpointVersion, listVersions } from '../../../shared/endpoints/versions.ts'
+import { type EndpointVersion, listVersions, nameOfVersion } from '../../../shared/endpoints/versions.ts'
 import type { Document, Store } from '../../../shared/stores/store.ts'
 
 /** What stops a command on versions. The message is for the operator. */
@@ -31,9 +31,9 @@ export const versionWords = 'a version, its beginning, or previous: the one befo
 export function pick(versions: EndpointVersion[], text: string): Endpoint {
   const isPrevious = text === 'previous'
   if (text.length < 4) throw new VersionError('Name a version by at least 4 characters of it.')
-  const found = isPrevious
-    ? versions.slice(1, 2)
-    : versions.filter(({ endpoint }) => endpoint.version.startsWith(text))
+  const beginning = versions.filter(({ endpoint }) => nameOfVersion(endpoint).startsWith(text))
+  const exact = beginning.filter(({ endpoint }) => nameOfVersion(endpoint) === text)
+  const found = isPrevious ? versions.slice(1, 2) : exact.length > 0 ? exact : beginning
   if (found.length === 1) return found[0]!.endpoint
   const { name } = versions[0]!.endpoint
   if (isPrevious) throw new VersionError(`${name} has no version before the one in force.`)

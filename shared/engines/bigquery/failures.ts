@@ -5,7 +5,7 @@
  */
 import { type Place, SqlError } from '../../sql/error.ts'
 import { placeInOther } from '../../sql/places.ts'
-import { located } from '../culprits.ts'
+import { located } from '../error-location.ts'
 import { EngineError, type EngineErrorReason } from '../engine.ts'
 import { timestampOfInteger } from '../../sql/resolve/no-signature.ts'
 import type { ErrorProto } from './client.ts'

@@ -16,7 +16,7 @@ import {
 } from './client.ts'
 import { errorDetails, JobError } from './failures.ts'
 import type { SentStatement } from './statement.ts'
-import { Turns } from '../turns.ts'
+import { Scheduler } from '../scheduler.ts'
 import { resultColumns, rowReader } from './values.ts'
 
 /** The longest that one request for results waits for the job: BigQuery's own default. */
@@ -28,7 +28,7 @@ const adoptionMs = 10_000
 /** Rows of the first page at most; by then their size is known. BigQuery itself ends a page at about 20 MB. */
 const firstPageRows = 1000
 /** Of this process: a page holds several times its 20 MB while it is parsed, and its size is known only then. */
-const pageReads = new Turns(4)
+const pageReads = new Scheduler(4)
 /** How much longer than its rows a run waits for what the job has cost. */
 const statisticsMs = 250
 /** Job ids of one key; a run that finds all of them taken uses a random one. */

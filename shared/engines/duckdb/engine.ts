@@ -16,7 +16,7 @@ import {
   type Statement,
 } from '../engine.ts'
 import { Connections, openDatabase } from './database.ts'
-import { located } from '../culprits.ts'
+import { located } from '../error-location.ts'
 import { engineError, isFatal, isOutOfMemory, mayBeOfFiles } from './failures.ts'
 import { rewrite, type Rewritten } from './rewrite/rewrite.ts'
 import { ResultRows } from '../rows.ts'

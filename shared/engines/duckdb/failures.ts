@@ -3,24 +3,6 @@ import { SqlError } from '../../sql/error.ts'
 import { EngineError, type EngineErrorReason } from '../engine.ts'
 import { raisedMessages, UnsupportedError } from './rewrite/context.ts'
 
-/** RE2's errors in a regular expression. */
-const patternFaults = [
-  'bad repetition operator',
-  'invalid character class',
-  'invalid character class range',
-  'invalid escape sequence',
-  'invalid named capture group',
-  'invalid perl operator',
-  'invalid repetition size',
-  'invalid UTF-8',
-  'missing )',
-  'missing ]',
-  'no argument for repetition operator',
-  'pattern too large',
-  'trailing \\',
-  'unexpected )',
-]
-
 type Meaning = [pattern: RegExp | string, message: string]
 
 /**
@@ -32,10 +14,10 @@ const rejected: Meaning[] = [
     `Conversion Error: Could not convert string '${message}' to`,
     message,
   ]),
-  ...patternFaults.map((fault): Meaning => [
-    `Invalid Input Error: ${fault}`,
-    `Bad regular expression: ${fault}`,
-  ]),
+  [
+    /^Invalid Input Error: ((?:bad repetition|invalid (?:character|escape|named|perl|repetition)|missing [)\]]|no argument|pattern too large|trailing \\|unexpected \))(?: [a-z]+)*)/,
+    'Bad regular expression: $1',
+  ],
   [/^(Conversion|Invalid Input) Error: Malformed JSON/, 'A value is not JSON'],
   [/^Invalid Input Error: Could not parse string/, 'A date or time does not have the format given'],
   [/TimeZone/, 'Unknown time zone'],
@@ -111,7 +93,7 @@ export function engineError(error: unknown): EngineError {
   const text = messageOf(error)
   const [reason = 'failed', pattern, meaning = 'The local engine failed'] =
     meanings.find(([, pattern]) => matches(text, pattern)) ?? []
-  const words = meaning === '$1' ? (pattern as RegExp).exec(text)![1]! : meaning
+  const words = meaning.replace('$1', () => (pattern as RegExp).exec(text)![1]!)
   if (reason !== 'failed') return new EngineError(reason, words, { cause: error })
   // Callers do not see why a run failed; operators look for the file, or for DuckDB's own words, without what they quote.
   const [file] = /[^/"']*\/[^/"']*\.parquet(?=["'])/.exec(text) ?? []

@@ -1,6 +1,6 @@
 /** Rows of an answer as a Parquet file. */
-import { renameSync, rmSync } from 'node:fs'
 import type { Column, SqlType } from '../../sql/types.ts'
+import { writeWhole } from '../../whole-file.ts'
 import type { Value } from '../engine.ts'
 import { loadDuckDb } from './database.ts'
 import { boundValue } from './rewrite/literals.ts'
@@ -15,7 +15,6 @@ import { boundText } from './values.ts'
 export async function writeParquet(file: string, columns: Column[], rows: Value): Promise<void> {
   const { DuckDBInstance } = await loadDuckDb()
   const type = { kind: 'ARRAY', element: stored({ kind: 'STRUCT', fields: columns }) } as const
-  const beside = `${file}.${process.pid}.tmp`
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   try {
@@ -23,12 +22,10 @@ export async function writeParquet(file: string, columns: Column[], rows: Value)
     const text = boundText({ name: 'rows', type, value: rows })
     const list = boundValue('$1', type)
     await connection.run(`CREATE TABLE result AS SELECT UNNEST(${list}, max_depth := 2)`, [text])
-    await connection.run(`COPY result TO ${quoteText(beside)} (FORMAT parquet)`)
-    renameSync(beside, file)
+    await writeWhole(file, beside => connection.run(`COPY result TO ${quoteText(beside)} (FORMAT parquet)`))
   } finally {
     connection.closeSync()
     instance.closeSync()
-    rmSync(beside, { force: true })
   }
 }
 

@@ -22,7 +22,7 @@ import {
   type Statement,
 } from '../engine.ts'
 import { rowsOf } from '../rows.ts'
-import { Turns } from '../turns.ts'
+import { Scheduler } from '../scheduler.ts'
 import type { Call, ProcessOptions, Reply } from './process.ts'
 import { readTableSchemas } from './tables.ts'
 
@@ -55,7 +55,7 @@ export function openDuckDbProcesses(options: ProcessesOptions): QueryEngine {
 
 class EngineProcesses implements QueryEngine {
   private readonly options: ProcessesOptions
-  private readonly turns: Turns
+  private readonly scheduler: Scheduler
   private readonly idle: EngineProcess[] = []
   private readonly busy = new Set<EngineProcess>()
   private closed = false
@@ -63,7 +63,7 @@ class EngineProcesses implements QueryEngine {
 
   constructor(options: ProcessesOptions) {
     this.options = options
-    this.turns = new Turns(options.atOnce, { repeatable: true })
+    this.scheduler = new Scheduler(options.atOnce, { repeatable: true })
     const keep = (name: 'has' | 'create' | 'remove') => (rollup: Rollup) =>
       this.ask({ name, rollup }, { timeoutMs: Infinity }) as Promise<never> // the engine limits it
     this.rollups = { has: keep('has'), create: keep('create'), remove: keep('remove') }
@@ -94,7 +94,7 @@ class EngineProcesses implements QueryEngine {
     owner = '',
   ): Promise<unknown> {
     const deadline = new Deadline(limits)
-    return this.turns.with(owner, deadline, turn => this.inProcess(call, turn, limits.onBytes))
+    return this.scheduler.with(owner, deadline, turn => this.inProcess(call, turn, limits.onBytes))
   }
 
   private async inProcess(call: Call, turn: Deadline, onBytes?: RunLimits['onBytes']): Promise<unknown> {

@@ -5,16 +5,25 @@
  * removed is never read again. Beside the folder a file, which loads find, tells the roll-up's query.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
-import { writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { requestsTable } from '../../request-log.ts'
 import { placeOf, SqlError } from '../../sql/error.ts'
 import type { Column } from '../../sql/types.ts'
+import { writeWhole } from '../../whole-file.ts'
 import { Deadline } from '../deadline.ts'
 import { EngineError, type Rollup, type RollupKeeper } from '../engine.ts'
-import { rollupShape } from '../rollups.ts'
+import { rollupShape } from '../rollup-rules.ts'
+import { requestsTable } from '../schema.ts'
 import { filesOfLoads, logFiles } from './loads.ts'
 import { rewrite } from './rewrite/rewrite.ts'
 import { quoteName, quoteText } from './syntax.ts'
@@ -99,7 +108,7 @@ export class RollupParts implements RollupKeeper {
 
   /** Parts that cannot be made, as those of a damaged log file, are tried again when they are needed, which tells why. */
   async create(rollup: Rollup): Promise<void> {
-    describe(this.planOf(rollup))
+    await describe(this.planOf(rollup))
     const deadline = new Deadline({ timeoutMs: createMs })
     await this.connected?.(deadline, connection => this.read([rollup], connection, deadline)).catch(() => {})
   }
@@ -260,7 +269,7 @@ export class RollupParts implements RollupKeeper {
   }
 
   private async make(plans: Plan[], connection: DuckDBConnection, deadline: Deadline): Promise<void> {
-    for (const plan of plans) describe(plan)
+    for (const plan of plans) await describe(plan)
     for (const { plan, missing } of this.find(plans))
       for (const log of missing) {
         deadline.check()
@@ -275,13 +284,11 @@ function descriptionOf({ parts }: Plan): string {
   return `${parts}.json`
 }
 
-function describe(plan: Plan): void {
+async function describe(plan: Plan): Promise<void> {
   const { name, sql, parts } = plan
   if (existsSync(descriptionOf(plan))) return
   mkdirSync(parts, { recursive: true })
-  const beside = `${parts}.${randomUUID()}.tmp`
-  writeFileSync(beside, JSON.stringify({ name, sql }))
-  renameSync(beside, descriptionOf(plan))
+  await writeWhole(descriptionOf(plan), file => writeFileSync(file, JSON.stringify({ name, sql })))
 }
 
 /** The parts in a folder, by the keys of their log files; what a killed process left there is removed. */

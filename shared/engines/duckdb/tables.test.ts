@@ -15,6 +15,18 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const write = (file: string, fields: unknown) => writeFileSync(join(folder, file), JSON.stringify(fields))
 
 describe('table schemas', () => {
+  test.each(['a`b.json', 'a\\b.json', 'a\nb.json', '._a.json', '.json'])(
+    'have a name that SQL can quote: %j',
+    file => {
+      write('été 1.logs-x.json', [{ name: 'id', type: 'STRING' }])
+      expect([...readTableSchemas(folder).keys()]).toContain('été 1.logs-x')
+      write(file, [{ name: 'id', type: 'STRING' }])
+      expect(() => readTableSchemas(folder)).toThrow(
+        /^TABLES_DIR: .*names no table that SQL can quote: rename it$/,
+      )
+    },
+  )
+
   test('are read from <table>.json, REPEATED as ARRAY and RECORD as STRUCT', () => {
     write('app.logs.json', [
       { name: 'id', type: 'STRING', mode: 'REQUIRED' },
@@ -79,6 +91,16 @@ describe('the folder of a table', () => {
       ['tags', 'VARCHAR[]'],
     ])
     connection.closeSync()
+    instance.closeSync()
+  })
+
+  test('is made by several engines of one process at once', async () => {
+    const instance = await DuckDBInstance.create()
+    const connections = await Promise.all(Array.from({ length: 8 }, () => instance.connect()))
+    const table = join(folder, 'logs', 'app.logs')
+    await Promise.all(connections.map(connection => prepareTableFolder(connection, table, columns)))
+    expect(readdirSync(table)).toEqual(['empty.parquet'])
+    for (const connection of connections) connection.closeSync()
     instance.closeSync()
   })
 

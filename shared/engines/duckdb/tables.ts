@@ -1,12 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConfigError } from '../../config.ts'
 import { packageFolder } from '../../package-folder.ts'
 import { isDeepJson, tooDeep } from '../../nesting.ts'
-import { requestsTable } from '../../request-log.ts'
 import type { Column } from '../../sql/types.ts'
-import { columnsOf, type FieldSchema } from '../schema.ts'
+import { writeWhole } from '../../whole-file.ts'
+import { columnsOf, type FieldSchema, requestsTable } from '../schema.ts'
 import { duckType, quoteName, quoteText } from './syntax.ts'
 
 /**
@@ -17,11 +17,18 @@ export function readTableSchemas(folder: string): Map<string, Column[]> {
   const files = namesIn(folder).filter(file => file.endsWith('.json'))
   if (files.length === 0)
     throw new ConfigError(`TABLES_DIR: ${folder} has no schema files, as infra/tables has (<table>.json)`)
+  const odd = files.find(file => !tableFile.test(file))
+  if (odd !== undefined)
+    throw new ConfigError(
+      `TABLES_DIR: ${JSON.stringify(join(folder, odd))} names no table that SQL can quote: rename it`,
+    )
   const own = `${requestsTable}.json`
   const paths = files.map(file => join(folder, file))
   if (!files.includes(own)) paths.push(join(packageFolder, 'infra/tables', own))
   return new Map(paths.sort().map(file => [basename(file, '.json'), readTableSchema(file)] as const))
 }
+
+const tableFile = /^[\p{L}\p{N}_][^`\\\p{C}]{0,199}\.json$/u
 
 function namesIn(folder: string): string[] {
   try {
@@ -59,10 +66,7 @@ export async function prepareTableFolder(
   mkdirSync(folder, { recursive: true })
   if (readdirSync(folder).some(file => file.endsWith('.parquet'))) return
   const list = columns.map(column => `CAST(NULL AS ${duckType(column.type)}) AS ${quoteName(column.name)}`)
-  const file = join(folder, 'empty.parquet')
-  const beside = `${file}.${process.pid}.tmp`
-  await connection.run(
-    `COPY (SELECT ${list.join(', ')} WHERE false) TO ${quoteText(beside)} (FORMAT parquet)`,
+  await writeWhole(join(folder, 'empty.parquet'), file =>
+    connection.run(`COPY (SELECT ${list.join(', ')} WHERE false) TO ${quoteText(file)} (FORMAT parquet)`),
   )
-  renameSync(beside, file)
 }

@@ -23,5 +23,5 @@ test.each([
     }
     expect(histories.tally.histories).toBe(count)
   },
-  all * 2_000,
+  all * 60_000, // however busy the machine is
 )

@@ -1,17 +1,5 @@
 /** Values between the engine port and DuckDB: those of parameters as text, those of results from column vectors. */
-import type {
-  DuckDBBlobValue,
-  DuckDBDataChunk,
-  DuckDBDateValue,
-  DuckDBDecimalValue,
-  DuckDBIntervalValue,
-  DuckDBListVector,
-  DuckDBStructVector,
-  DuckDBTimestampTZValue,
-  DuckDBTimestampValue,
-  DuckDBTimeValue,
-  DuckDBVector,
-} from '@duckdb/node-api'
+import type * as duckdb from '@duckdb/node-api'
 import { nameKey } from '../../sql/relations.ts'
 import type { ArrayType, Column, ScalarName, SqlType, StructType } from '../../sql/types.ts'
 import { type Binding, EngineError, type Row, type Value } from '../engine.ts'
@@ -86,17 +74,18 @@ type Read = (at: number) => Value
  * DuckDB's value objects and less than JSON made in SQL, which would also lose NULL arrays, large integers and
  * microseconds.
  */
-export function rowReader(chunk: DuckDBDataChunk, columns: Column[]): (at: number) => Row {
+export function rowReader(chunk: duckdb.DuckDBDataChunk, columns: Column[]): (at: number) => Row {
   const names = columns.map(column => column.name)
   const reads = columns.map((column, at) => reader(column.type, chunk.getColumnVector(at)))
   return recordReader(names, reads)
 }
 
-function reader(type: SqlType, vector: DuckDBVector): Read {
+function reader(type: SqlType, vector: duckdb.DuckDBVector): Read {
   // DuckDB forgets the type of what is NULL in every row, as `array[NULL]` is, and calls it an integer.
   const untyped = String(vector.type) === 'INTEGER'
-  if (type.kind === 'ARRAY') return untyped ? () => [] : arrayReader(type, vector as DuckDBListVector)
-  if (type.kind === 'STRUCT') return untyped ? () => null : structReader(type, vector as DuckDBStructVector)
+  if (type.kind === 'ARRAY') return untyped ? () => [] : arrayReader(type, vector as duckdb.DuckDBListVector)
+  if (type.kind === 'STRUCT')
+    return untyped ? () => null : structReader(type, vector as duckdb.DuckDBStructVector)
   const form = forms[type.kind]
   return at => {
     const value = vector.getItem(at)
@@ -105,7 +94,7 @@ function reader(type: SqlType, vector: DuckDBVector): Read {
 }
 
 /** A NULL array is `[]`; a NULL in an array is an error, both as in BigQuery's results. */
-function arrayReader(type: ArrayType, vector: DuckDBListVector): Read {
+function arrayReader(type: ArrayType, vector: duckdb.DuckDBListVector): Read {
   const read = reader(type.element, vector.childVector)
   // A private member: publicly only a slice of all that is below would show whether an array is NULL.
   const validity = vector['validity']
@@ -119,7 +108,7 @@ function arrayReader(type: ArrayType, vector: DuckDBListVector): Read {
 }
 
 /** Fields in the order of the GoogleSQL type, found by name. */
-function structReader(type: StructType, vector: DuckDBStructVector): Read {
+function structReader(type: StructType, vector: duckdb.DuckDBStructVector): Read {
   const stored = vector.type.entryNames.map(nameKey)
   const names = type.fields.map((field, at) => fieldName(field.name, at))
   const reads = type.fields.map((field, at) =>
@@ -131,19 +120,19 @@ function structReader(type: StructType, vector: DuckDBStructVector): Read {
 
 /** From DuckDB's value of a column, whose type the rewriting has settled. */
 const forms: Record<ScalarName, (value: never) => Value> = {
-  BIGNUMERIC: (value: DuckDBDecimalValue) => withoutZeros(value.toString()),
+  BIGNUMERIC: (value: duckdb.DuckDBDecimalValue) => withoutZeros(value.toString()),
   BOOL: (value: boolean) => value,
-  BYTES: (value: DuckDBBlobValue) => Buffer.from(value.bytes).toString('base64'),
-  DATE: (value: DuckDBDateValue) => isoDate(value.days),
-  DATETIME: (value: DuckDBTimestampValue) => isoDateTime(value.micros),
+  BYTES: (value: duckdb.DuckDBBlobValue) => Buffer.from(value.bytes).toString('base64'),
+  DATE: (value: duckdb.DuckDBDateValue) => isoDate(value.days),
+  DATETIME: (value: duckdb.DuckDBTimestampValue) => isoDateTime(value.micros),
   FLOAT64: (value: number) => (Number.isFinite(value) ? value : String(value)),
   INT64: integer,
   INTERVAL: interval,
   JSON: parseExactJson,
-  NUMERIC: (value: DuckDBDecimalValue) => withoutZeros(value.toString()),
+  NUMERIC: (value: duckdb.DuckDBDecimalValue) => withoutZeros(value.toString()),
   STRING: (value: string) => value,
-  TIME: (value: DuckDBTimeValue) => timeOfDay(value.micros),
-  TIMESTAMP: (value: DuckDBTimestampTZValue) => integer(inRange(value.micros)),
+  TIME: (value: duckdb.DuckDBTimeValue) => timeOfDay(value.micros),
+  TIMESTAMP: (value: duckdb.DuckDBTimestampTZValue) => integer(inRange(value.micros)),
 }
 
 /** Years 1 to 9999, GoogleSQL's range, in microseconds since 1970. DuckDB's is wider, and has infinity. */
@@ -175,7 +164,7 @@ function fractionText(micros: bigint): string {
   return micros === 0n ? '' : `.${String(micros).padStart(6, '0').replace(/0+$/, '')}`
 }
 
-function interval({ months, days, micros }: DuckDBIntervalValue): string {
+function interval({ months, days, micros }: duckdb.DuckDBIntervalValue): string {
   if (!isInterval(BigInt(months), BigInt(days), micros))
     throw new EngineError('rejected', 'An INTERVAL is out of range')
   return intervalText({ months, days, micros })

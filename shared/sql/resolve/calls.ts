@@ -10,9 +10,9 @@ import {
 } from '../functions.ts'
 import type { AnyNode, Call, Expression } from '../tree.ts'
 import type { ScalarName, SqlType } from '../types.ts'
-import { descendants, descendantsHere } from '../walk.ts'
+import { calledName, descendants, descendantsHere } from '../walk.ts'
 import { checkArguments, checkDistinct, checkWindow } from './arguments.ts'
-import { coerced, key, noSignature } from './coercion.ts'
+import { coerced, key, noSignature, refuseLiteral } from './coercion.ts'
 import { checkPartOf, checkParts, isWordAt } from './date-parts.ts'
 import type { Context, Scope } from './resolution.ts'
 import {
@@ -31,11 +31,9 @@ import { resolveWindow, wholeWindow } from './windows.ts'
 
 /** The name of a called function in capitals, without SAFE. */
 export function functionName(call: Call): { name: string; isSafe: boolean } {
-  const [only, ...more] = call.name
-  if (more.length === 0) return { name: only!.name.toUpperCase(), isSafe: false }
-  const parts = call.name.map(part => part.name.toUpperCase())
-  const isSafe = parts.length > 1 && parts[0] === 'SAFE'
-  return { name: parts.slice(isSafe ? 1 : 0).join('.'), isSafe }
+  const called = calledName(call)
+  const isSafe = called.startsWith('SAFE.')
+  return { name: isSafe ? called.slice(5) : called, isSafe }
 }
 
 /** Whether a call makes one row of many, unless it has an OVER clause. */
@@ -65,8 +63,10 @@ export function call(context: Context, node: Call, scope: Scope): Value {
   const known = node.name.some(part => part.quoted) ? undefined : functions.get(name)
   const signatures = known?.signatures ?? []
   const isGrouped = known?.kind === 'aggregates' && !node.over
-  const inside = isGrouped ? { ...scope, aggregation: { found: false } } : scope
+  const inside = isGrouped ? { ...scope, aggregation: { found: false, isInside: true } } : scope
   if (isGrouped) scope.aggregation.found = true
+  if (isGrouped && scope.aggregation.isInside)
+    context.fault(node, 'Aggregate functions cannot be nested: put the inner one into a subquery')
   checkParts(context, node, name, signatures)
   const given = argumentsOf(context, node, signatures, inside)
   // What runs the query says so: it may have functions that are not in the table.
@@ -237,7 +237,10 @@ function wrongCount(
 function ofManyRows(context: Context, node: Call, name: string, scope: Scope, given: Given[]): void {
   if (node.distinct) for (const { value } of given) if (value) key(context, node, 'DISTINCT', value)
   if (node.having) context.value(node.having.expression, scope)
-  for (const item of node.orderBy) key(context, item, 'ORDER BY', context.value(item.expression, scope))
+  for (const item of node.orderBy) {
+    refuseLiteral(context, item.expression)
+    key(context, item, 'ORDER BY', context.value(item.expression, scope))
+  }
   if (node.limit?.kind === 'ParameterReference') context.value(node.limit, scope)
   const window = node.over && wholeWindow(context, node.over, scope.windows)
   checkDistinct(context, node, name)

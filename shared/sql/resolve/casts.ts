@@ -1,5 +1,5 @@
 /** Which types are cast to which (https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_functions). */
-import { isUnknown, sameType, type Type, type Value } from './types.ts'
+import { everyPair, isUnknown, sameType, type Type, type Value } from './types.ts'
 
 /** Each to itself as well. */
 const casts: Record<string, string> = {
@@ -18,11 +18,8 @@ const casts: Record<string, string> = {
 }
 
 export function castable(value: Value, to: Type): boolean {
-  return (
-    value.type === null ||
-    (value.empty === true && to.kind === 'ARRAY') ||
-    casted(value.type, to, value.origin === 'literal')
-  )
+  const isNothing = value.type === null || (value.empty && to.kind === 'ARRAY')
+  return isNothing || casted(value.type!, to, value.origin === 'literal')
 }
 
 /** An array is cast only to its own type, unless it is written out; a struct field by field. */
@@ -31,24 +28,10 @@ function casted(from: Type, to: Type, isWritten = false): boolean {
   if (from.kind === 'ARRAY' && to.kind === 'ARRAY')
     return isWritten ? casted(from.element, to.element) : sameType(from, to)
   if (from.kind === 'STRUCT' && to.kind === 'STRUCT')
-    return (
-      from.fields.length === to.fields.length &&
-      from.fields.every((field, at) => casted(field.type, to.fields[at]!.type))
-    )
+    return everyPair(from.fields, to.fields, (one, other) => casted(one.type, other.type))
   return from.kind === to.kind || (casts[from.kind] ?? '').split(' ').includes(to.kind)
 }
 
-const formats: Record<string, string> = {
-  STRING: 'BYTES DATE DATETIME TIME TIMESTAMP',
-  ...Object.fromEntries(
-    'BYTES DATE DATETIME TIME TIMESTAMP INT64 FLOAT64 NUMERIC BIGNUMERIC'
-      .split(' ')
-      .map(kind => [kind, 'STRING']),
-  ),
-}
-
-/** Whether a cast, as `FROM>TO`, takes a FORMAT. */
-export function hasFormat(pair: string): boolean {
-  const [from, to] = pair.split('>') as [string, string]
-  return (formats[from] ?? '').split(' ').includes(to)
-}
+/** The casts, as `FROM>TO`, that take a FORMAT. */
+export const formatted =
+  /^STRING>(BYTES|DATE|DATETIME|TIME|TIMESTAMP)$|^(BYTES|DATE|DATETIME|TIME|TIMESTAMP|INT64|FLOAT64|NUMERIC|BIGNUMERIC)>STRING$/

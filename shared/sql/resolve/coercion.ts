@@ -55,6 +55,12 @@ export function condition(context: Context, node: Expression, what: string, scop
   return coerces(value, bool) ? value : noSignature(context, node, what, [value], [parametersOf('BOOL')])
 }
 
+/** Notes a fault for a literal as a key, which only a window takes. */
+export function refuseLiteral(context: Context, key: Expression): void {
+  const { kind } = key.kind === 'Unary' && key.operator === '-' ? key.operand : key
+  if (kind === 'Literal') context.fault(key, 'A literal is no key of GROUP BY and ORDER BY: name a column')
+}
+
 /** A use of a key, with the words of BigQuery's errors. */
 type Use = 'GROUP BY' | 'SELECT DISTINCT' | 'PARTITION BY' | 'ORDER BY' | 'A set operation' | 'DISTINCT'
 

@@ -1,7 +1,7 @@
 /** Parts of dates, which calls take as bare words. */
 import { countsOf, functions, isBareWord, parameterAt, type Signature } from '../functions.ts'
 import { extractParts } from '../grammar.ts'
-import { instead, parts } from '../instead.ts'
+import { hintFor, parts } from '../hints.ts'
 import type { Call, Expression } from '../tree.ts'
 import type { Faults } from './resolution.ts'
 
@@ -66,38 +66,35 @@ const isDate = (part: string) =>
   (part.startsWith('WEEK(') && extractParts.has(part))
 
 /** Whether values of a type have a part, move by it or are counted in it; months have no one length for a TIMESTAMP. */
-const takes: Record<string, (kind: string, part: string) => boolean> = {
-  TRUNC: (kind, part) => (kind !== 'DATE' && isTime(part)) || (kind !== 'TIME' && isDate(part)),
-  LAST: (_, part) => isDate(part),
-  DIFF: (kind, part) => (kind === 'TIMESTAMP' ? isTime(part) || part === 'DAY' : takes['TRUNC']!(kind, part)),
-  MOVE: (kind, part) => takes['DIFF']!(kind, part),
-  BUCKET: (kind, part) => takes['DIFF']!(kind, part) || (kind === 'TIMESTAMP' && part === 'WEEK'),
-}
+type Takes = (kind: string, part: string) => boolean
 
-const families: [names: RegExp, family: string][] = [
-  [/_TRUNC$/, 'TRUNC'],
-  [/^LAST_DAY$/, 'LAST'],
-  [/_DIFF$/, 'DIFF'],
-  [/_(ADD|SUB)$/, 'MOVE'],
-  [/_BUCKET$/, 'BUCKET'],
+const cut: Takes = (kind, part) => (kind !== 'DATE' && isTime(part)) || (kind !== 'TIME' && isDate(part))
+const count: Takes = (kind, part) => (kind === 'TIMESTAMP' ? isTime(part) || part === 'DAY' : cut(kind, part))
+
+const families: [names: RegExp, takes: Takes][] = [
+  [/_TRUNC$/, cut],
+  [/^LAST_DAY$/, (_, part) => isDate(part)],
+  [/_(DIFF|ADD|SUB)$/, count],
+  [/_BUCKET$/, (kind, part) => count(kind, part) || (kind === 'TIMESTAMP' && part === 'WEEK')],
 ]
 
 /** A fault is a part that values of a type do not have. @param kind the type of the first argument */
 export function checkPartOf(context: Faults, node: Call, name: string, kind: string): void {
-  const family = families.find(([names]) => names.test(name))?.[1]
-  if (family === undefined || !/^(DATE|DATETIME|TIME|TIMESTAMP)$/.test(kind)) return
-  if (family === 'MOVE' || family === 'BUCKET') return checkInterval(context, node, name, kind, family)
+  const takes = families.find(([names]) => names.test(name))?.[1]
+  if (!takes || !/^(DATE|DATETIME|TIME|TIMESTAMP)$/.test(kind)) return
+  if (/_(ADD|SUB|BUCKET)$/.test(name)) return checkInterval(context, node, name, kind, takes)
   const part = node.arguments.slice(1).find((each, at) => isWordAt(name, at + 1, each))
-  if (part && !takes[family]!(kind, partOf(part)!)) refuse(context, node, name, part)
+  if (part && !takes(kind, partOf(part)!)) refuse(context, node, name, part)
 }
 
-function checkInterval(context: Faults, node: Call, name: string, kind: string, family: string): void {
+function checkInterval(context: Faults, node: Call, name: string, kind: string, takes: Takes): void {
   const by = node.arguments[1]
   if (by?.kind !== 'IntervalLiteral') return
   const { part, to } = by
-  if (family === 'MOVE' && to !== null) context.fault(by, `${name} takes an INTERVAL of one part`)
-  if (to !== null || takes[family]!(kind, part)) return
-  if (family === 'BUCKET') return refuse(context, node, name, by)
+  const isBucket = name.endsWith('_BUCKET')
+  if (!isBucket && to !== null) context.fault(by, `${name} takes an INTERVAL of one part`)
+  if (to !== null || takes(kind, part)) return
+  if (isBucket) return refuse(context, node, name, by)
   const moved = `${name.replace(/^[A-Z]+/, 'DATETIME')}(DATETIME(x), INTERVAL 1 ${part})`
   // A DATETIME moves by every part.
   const instead = kind === 'TIME' ? '' : `: write ${kind === 'TIMESTAMP' ? `TIMESTAMP(${moved})` : moved}`
@@ -106,7 +103,7 @@ function checkInterval(context: Faults, node: Call, name: string, kind: string, 
 
 function refuse(context: Faults, node: Call, name: string, part: Expression): void {
   const word = part.kind === 'Path' ? part.parts[0]!.name : ''
-  const near = isKnown(word) ? null : instead(parts, word.toUpperCase(), extractParts)
+  const near = isKnown(word) ? null : hintFor(parts, word.toUpperCase(), extractParts)
   if (near) context.fault(part, `${name} knows no part ${word}; did you mean ${near}?`)
   else context.fault(node, `${name} does not support this date part for this type`)
 }

@@ -1,13 +1,13 @@
 /** The types of expressions, and what the names in them stand for. */
-import { nameKey } from '../relations.ts'
+import { firstTwice } from '../relations.ts'
 import type * as ast from '../tree.ts'
 import type { ScalarName } from '../types.ts'
 import { call } from './calls.ts'
-import { castable, hasFormat } from './casts.ts'
+import { castable, formatted } from './casts.ts'
 import { coerced, condition, noSignature, unify } from './coercion.ts'
 import { arrayLiteral, interval, literal, struct, structLiteral } from './literals.ts'
 import { binary, comparison, isNull, nullOperand, unary } from './operators.ts'
-import type { Context, Rows, Scope } from './resolution.ts'
+import type { Context, Scope } from './resolution.ts'
 import { elementVariable, fieldOf, pathValue, unknownPath } from './scope.ts'
 import {
   anything,
@@ -29,94 +29,81 @@ import { fieldsOfArray, noField } from './unknown-names.ts'
 
 /** Resolves an expression where it stands. */
 export function expression(context: Context, node: ast.Expression, scope: Scope): Value {
-  switch (node.kind) {
-    case 'Literal':
-      return literal(context, node)
-    case 'TypedLiteral':
-      return valueOf(node.type)
-    case 'IntervalLiteral':
-      return interval(context, node, scope)
-    case 'ParameterReference': {
-      const type = context.parameters.get(node.name.toLowerCase())
-      if (!type) return context.fault(node, `Query parameter '${node.name}' not found`)
-      return { type, origin: 'parameter' }
-    }
-    case 'Path':
-      return path(context, node, scope)
-    case 'FieldAccess':
-      return fieldOf(context, context.value(node.of, scope), node.field)
-    case 'Subscript':
-      return subscript(context, node, scope)
-    case 'ArrayLiteral':
-      return arrayLiteral(context, node, scope)
-    case 'StructLiteral':
-      return structLiteral(context, node, scope)
-    case 'Tuple': {
-      const items = node.items.map(item => ({ name: null, value: context.value(item, scope) }))
-      return struct(items)
-    }
-    case 'Parenthesized':
-      return context.value(node.expression, scope)
-    case 'Unary':
-      return unary(context, node, scope)
-    case 'Binary':
-      return binary(context, node, scope)
-    case 'Like':
-      return like(context, node, scope)
-    case 'LikeAny':
-      return likeAny(context, node, scope)
-    case 'In':
-      return inOperator(context, node, scope)
-    case 'Between': {
-      const nodes = [node.operand, node.low, node.high]
-      const values = nodes.map(each => context.value(each, scope))
-      if (!values.every(({ type }) => orderable(type))) noSignature(context, node, 'operator BETWEEN', values)
-      else unify(context, node, 'operator BETWEEN', values, nodes)
-      return valueOf('BOOL')
-    }
-    case 'Is':
-      if (node.what === 'NULL') context.value(node.operand, scope)
-      else condition(context, node.operand, `operator IS ${node.what}`, scope)
-      return valueOf('BOOL')
-    case 'IsDistinctFrom': {
-      const sides = [node.left, node.right]
-      const values = sides.map(side => context.value(side, scope))
-      unify(context, node, 'operator IS DISTINCT FROM', values, sides)
-      return valueOf('BOOL')
-    }
-    case 'Case':
-      return caseExpression(context, node, scope)
-    case 'Cast':
-      return cast(context, node, scope)
-    case 'Extract':
-      return extract(context, node, scope)
-    case 'Exists':
-      context.query(node.query, scope, scope.ctes)
-      return valueOf('BOOL')
-    case 'ScalarSubquery': {
-      const type = onlyColumn(context, node, context.query(node.query, scope, scope.ctes), 'Scalar subquery')
-      return { type: firm(type) }
-    }
-    case 'ArraySubquery': {
-      const type = onlyColumn(context, node, context.query(node.query, scope, scope.ctes), 'ARRAY subquery')
-      if (type?.kind !== 'ARRAY') return { type: arrayOf(type) }
-      return context.fault(
-        node,
-        'ARRAY subquery of arrays: an array cannot hold arrays, only structs of them',
-      )
-    }
-    case 'Call':
-      return call(context, node, scope)
-    case 'WithExpression':
-      return withExpression(context, node, scope)
-    case 'NamedArgument':
-      return context.value(node.value, scope)
-    case 'Lambda':
-      return lambda(context, node, scope)
-  }
+  const rule = rules[node.kind] as Rule<ast.Expression>
+  return rule(context, node, scope)
 }
 
-function onlyColumn(context: Context, node: ast.Node, { columns, open }: Rows, what: string): Type | null {
+type Rule<Node> = (context: Context, node: Node, scope: Scope) => Value
+
+const rules: { [Node in ast.Expression as Node['kind']]: Rule<Node> } = {
+  Literal: (context, node) => literal(context, node),
+  TypedLiteral: (_, { type }) => valueOf(type),
+  IntervalLiteral: interval,
+  ParameterReference(context, node) {
+    const type = context.parameters.get(node.name.toLowerCase())
+    return type
+      ? { type, origin: 'parameter' }
+      : context.fault(node, `Query parameter '${node.name}' not found`)
+  },
+  Path: path,
+  FieldAccess: (context, { of, field }, scope) => fieldOf(context, context.value(of, scope), field),
+  Subscript: subscript,
+  ArrayLiteral: arrayLiteral,
+  StructLiteral: structLiteral,
+  Tuple: (context, { items }, scope) =>
+    struct(items.map(item => ({ name: null, value: context.value(item, scope) }))),
+  Parenthesized: (context, node, scope) => context.value(node.expression, scope),
+  Unary: unary,
+  Binary: binary,
+  Like: like,
+  LikeAny: likeAny,
+  In: inOperator,
+  Between(context, node, scope) {
+    const nodes = [node.operand, node.low, node.high]
+    const values = nodes.map(each => context.value(each, scope))
+    if (!values.every(({ type }) => orderable(type))) noSignature(context, node, 'operator BETWEEN', values)
+    else unify(context, node, 'operator BETWEEN', values, nodes)
+    return valueOf('BOOL')
+  },
+  Is(context, { operand, what }, scope) {
+    if (what === 'NULL') context.value(operand, scope)
+    else condition(context, operand, `operator IS ${what}`, scope)
+    return valueOf('BOOL')
+  },
+  IsDistinctFrom(context, node, scope) {
+    const sides = [node.left, node.right]
+    const values = sides.map(side => context.value(side, scope))
+    unify(context, node, 'operator IS DISTINCT FROM', values, sides)
+    return valueOf('BOOL')
+  },
+  Case: caseExpression,
+  Cast: cast,
+  Extract: extract,
+  Exists(context, { query }, scope) {
+    context.query(query, scope, scope.ctes)
+    return valueOf('BOOL')
+  },
+  ScalarSubquery: (context, node, scope) => ({
+    type: firm(onlyColumn(context, node, scope, 'Scalar subquery')),
+  }),
+  ArraySubquery(context, node, scope) {
+    const type = onlyColumn(context, node, scope, 'ARRAY subquery')
+    if (type?.kind !== 'ARRAY') return { type: arrayOf(type) }
+    return context.fault(node, 'ARRAY subquery of arrays: an array cannot hold arrays, only structs of them')
+  },
+  Call: call,
+  WithExpression: withExpression,
+  NamedArgument: (context, node, scope) => context.value(node.value, scope),
+  Lambda: lambda,
+}
+
+function onlyColumn(
+  context: Context,
+  node: ast.Node & { query: ast.Query },
+  scope: Scope,
+  what: string,
+): Type | null {
+  const { columns, open } = context.query(node.query, scope, scope.ctes)
   const [column, ...more] = columns
   if (column && more.length === 0) return open === null ? column.type : anything
   if (open === null || more.length > 0)
@@ -257,15 +244,8 @@ function caseExpression(context: Context, node: ast.Expression & { kind: 'Case' 
     const type = unify(context, node, 'CASE', values, nodes)
     if (type?.kind === 'ARRAY') noSignature(context, node, 'CASE', values)
   } else for (const test of tests) condition(context, test, 'CASE', scope)
-  return {
-    type: unify(
-      context,
-      node,
-      'CASE',
-      results.map(result => context.value(result, scope)),
-      results,
-    ),
-  }
+  const values = results.map(result => context.value(result, scope))
+  return { type: unify(context, node, 'CASE', values, results) }
 }
 
 function cast(context: Context, node: ast.Cast, scope: Scope): Value {
@@ -273,7 +253,7 @@ function cast(context: Context, node: ast.Cast, scope: Scope): Value {
   for (const word of [node.format, node.zone])
     if (word && !asText(context, word, scope)) context.fault(word, 'FORMAT and AT TIME ZONE take a STRING')
   const pair = `${value.type?.kind ?? 'STRING'}>${node.type.kind}`
-  if (node.format && !isUnknown(value.type) && !hasFormat(pair))
+  if (node.format && !isUnknown(value.type) && !formatted.test(pair))
     context.fault(
       node,
       `FORMAT is not allowed for a cast from ${typeName(value.type)} to ${typeName(node.type)}`,
@@ -316,8 +296,7 @@ function extract(context: Context, node: ast.Extract, scope: Scope): Value {
 }
 
 function withExpression(context: Context, { variables, body }: ast.WithExpression, scope: Scope): Value {
-  const names = variables.map(({ alias }) => nameKey(alias!.name))
-  const twice = variables.find(({ alias }, at) => names.indexOf(nameKey(alias!.name)) < at)
+  const twice = firstTwice(variables, ({ alias }) => alias!.name)
   if (twice) context.fault(twice, `WITH names ${twice.alias!.name} twice`)
   const named = variables.reduce((inner, item): Scope => {
     const { type } = context.value(item.expression, inner)

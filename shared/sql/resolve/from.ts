@@ -1,6 +1,6 @@
 /** FROM: tables, common tables, subqueries, arrays and their joins. PIVOT and UNPIVOT are in turned.ts. */
 import { nearestName } from '../nearest.ts'
-import { nameKey } from '../relations.ts'
+import { firstTwice, nameKey } from '../relations.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
 import { refuseOverRows } from './calls.ts'
@@ -162,14 +162,16 @@ function join(context: Context, node: ast.Join, scope: Scope): Source {
   const leftScope = withSource(scope, left)
   const array = arrayReference(node.right, leftScope)
   const seesLeft = array !== null && !standsAlone(context, node, array, leftScope)
-  const right = seesLeft ? elements(context, array, leftScope) : from(context, node.right, scope)
+  const right = seesLeft
+    ? { ...elements(context, array, leftScope), ofLeft: true }
+    : from(context, node.right, scope)
   context.found.sources.set(node.right, right)
   const both: Source = {
     variables: [...left.variables, ...right.variables],
     merged: [...left.merged, ...right.merged],
   }
-  checkNames(context, node, both)
   if (node.using.length > 0) return usingJoin(context, node, both, left, right)
+  checkNames(context, node, both)
   if (node.on) {
     refuseOverRows(context, node.on, 'ON')
     condition(context, node.on, 'ON', withSource(scope, both))
@@ -186,8 +188,7 @@ function standsAlone(context: Context, node: ast.Join, { array }: ArrayReference
 }
 
 function checkNames(context: Context, node: ast.Join, { variables }: Source): void {
-  const seen = new Set<string>()
-  const twice = variables.find(({ name }) => name !== null && seen.size === seen.add(nameKey(name)).size)
+  const twice = firstTwice(variables, ({ name }) => name)
   if (twice) context.fault(node.right, `Duplicate table alias ${twice.name} in the same FROM clause`)
 }
 
@@ -197,17 +198,23 @@ function usingJoin(context: Context, node: ast.Join, both: Source, left: Source,
   const own: Column[] = []
   for (const name of node.using) {
     const columns = [left, right].map(side => columnOf(context, name, side))
-    const type = unify(context, name, 'USING', columns)
+    const common = unify(context, name, 'USING', columns)
+    const type = node.type === 'FULL' ? common : columns[node.type === 'RIGHT' ? 1 : 0]!.type
     const column: Column = { name: name.name, type, from: { kind: 'columns', columns } }
     context.found.merged.set(name, column)
     merged.delete(nameKey(name.name))
     own.push(column)
   }
   // The name of an array's elements stands for the merged column, as they are NULL in rows of the other side.
-  const variables = both.variables.map(variable => {
+  const named = both.variables.map(variable => {
     const [column] = variable.element ? columnsNamed(own, nameKey(variable.name ?? '')) : []
     return column ? { ...variable, element: column } : variable
   })
+  // So it may be that of both sides, as for `WITH OFFSET` twice.
+  const variables = named.filter(
+    ({ element }, at) => !element || at === named.findIndex(one => one.element === element),
+  )
+  checkNames(context, node, { variables, merged: [] })
   return { variables, merged: [...own, ...merged.values()] }
 }
 
@@ -217,7 +224,10 @@ function columnOf(context: Context, name: ast.Identifier, { variables, merged }:
   const [own] = columnsNamed(merged, key)
   if (own) return own
   const hits = columnsOfAll(variables, key)
-  const column = hits[0]?.column ?? variableNamed(variables, key)?.element
+  const variable = variableNamed(variables, key)
+  if (variable && !variable.element)
+    context.fault(name, `Name ${name.name} in USING is that of a table: give the table another alias`)
+  const column = hits[0]?.column ?? variable?.element
   if (hits.length > 1) context.fault(name, `Column name ${name.name} is ambiguous`)
   if (column) return column
   const open = variables.filter(({ open }) => open !== null)

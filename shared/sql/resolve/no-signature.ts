@@ -1,6 +1,6 @@
 /** What to say of operands or arguments of wrong types: the types that fit, and how a value becomes one of them. */
 import { functions, isOfKind, type Parameter, parametersOf } from '../functions.ts'
-import { instead, table } from '../instead.ts'
+import { hintFor, table } from '../hints.ts'
 import type { SqlType } from '../types.ts'
 import { briefTypeName, type Value } from './types.ts'
 
@@ -63,7 +63,7 @@ export function mismatch(
 function signaturesOf(what: string): Parameter[][] {
   const name = /^function (.*)/.exec(what)?.[1]
   if (name !== undefined) return functions.get(name)!.signatures.map(({ parameters }) => parameters)
-  return instead(operands, what)?.split(' | ').map(parametersOf) ?? []
+  return hintFor(operands, what)?.split(' | ').map(parametersOf) ?? []
 }
 
 /** Kinds of types whose name does not say which they are. */
@@ -133,7 +133,7 @@ function conversion(what: string, values: Value[], signatures: Parameter[][]): s
   const useless = what.startsWith('operator') ? ['BOOL', 'JSON'] : ['BOOL']
   const useful = (unlike as [string, string][]).filter(([, to]) => !useless.includes(to))
   for (const [from, to] of [...pairs, ...useful]) {
-    const written = instead(conversions, `${from}>${to}`)
+    const written = hintFor(conversions, `${from}>${to}`)
     if (written !== null) return `for the ${from} write ${written}`
   }
   const isJson = kinds.includes('JSON') && !signatures.flat().some(({ kind }) => kind === 'JSON')

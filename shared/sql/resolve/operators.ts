@@ -79,6 +79,8 @@ function arithmetic(operator: string, left: Value, right: Value): Value | null {
     return operator === '/' && type.kind === 'INT64' ? valueOf('FLOAT64') : { type }
   const kinds = [left, right].map(side => (isUnknown(side.type) ? '?' : (side.type?.kind ?? 'NULL')))
   if (kinds.includes('ARRAY') || kinds.includes('STRUCT')) return null
+  if (operator === '-' && type && /^(DATE|DATETIME|TIME|TIMESTAMP)$/.test(type.kind) && !kinds.includes('?'))
+    return valueOf('INTERVAL')
   const known = ofTimes(operator, kinds[0]!, kinds[1]!)
   if (known) return known
   return kinds.includes('?') ? { type: someScalar } : null
@@ -90,7 +92,6 @@ function ofTimes(operator: string, left: string, right: string): Value | null {
   if (left === 'INTERVAL' && right === 'INTERVAL') return isSum ? valueOf('INTERVAL') : null
   if (left === 'INTERVAL' && right === 'INT64') return isSum ? null : valueOf('INTERVAL')
   if (left === 'INT64' && right === 'INTERVAL' && operator === '*') return valueOf('INTERVAL')
-  if (operator === '-' && left === right && times.includes(left)) return valueOf('INTERVAL')
   if (!isSum) return null
   if (operator === '+' && (right === 'DATE' || times.includes(right)) && !times.includes(left))
     return ofTimes('+', right, left)
@@ -125,7 +126,7 @@ function links(node: Expression): Expression[] {
 
 export function unary(context: Context, node: Unary, scope: Scope): Value {
   const { operand, operator } = node
-  if (isNull(operand) && operator === 'NOT') return nullOperand(context, operand, operator)
+  if (isNull(operand)) return nullOperand(context, operand, operator)
   // The least integer is none without its sign.
   if (operator === '-' && operand.kind === 'Literal' && operand.literal === 'INTEGER')
     return literal(context, operand, -1n)

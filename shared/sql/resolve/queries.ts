@@ -1,6 +1,6 @@
 /** Whole queries: WITH, set operations, parentheses, ORDER BY around them. */
 import { matchedNames } from '../columns.ts'
-import { inReadingOrder, nameKey, readsItself } from '../relations.ts'
+import { firstTwice, inReadingOrder, nameKey, readsItself } from '../relations.ts'
 import type * as ast from '../tree.ts'
 import { key, unify } from './coercion.ts'
 import { type Column, type Context, type Ctes, newScope, type Rows, type Scope } from './resolution.ts'
@@ -55,11 +55,8 @@ function orderRows(context: Context, { orderBy }: ast.Query, rows: Rows, scope: 
 /** It sees the tables before it, and is never correlated. */
 function commonTables(context: Context, node: ast.With, around: Ctes): Ctes {
   const ctes = new Map(around)
-  const names = new Set<string>()
-  for (const { name } of node.ctes) {
-    if (names.has(nameKey(name.name))) context.fault(name, `Duplicate alias ${name.name} for WITH subquery`)
-    names.add(nameKey(name.name))
-  }
+  const twice = firstTwice(node.ctes, ({ name }) => name.name)?.name
+  if (twice) context.fault(twice, `Duplicate alias ${twice.name} for WITH subquery`)
   const ordered = inReadingOrder(node, (one, other) => {
     context.fault(one.name, `${one.name.name} and ${other.name.name} read each other`)
   })
@@ -116,23 +113,13 @@ function setOperation(context: Context, node: ast.SetOperation, outer: Scope | n
     : columnsByPlace(context, node, left, right)
   if ('unknown' in pairs) return unknownRows(pairs.unknown)
   const columns = pairs.map((pair, at) => {
-    const type = unify(
-      context,
-      node,
-      `set operation, column ${at + 1},`,
-      pair.map(column => column ?? { type: null }),
-    )
+    const values = pair.map(column => column ?? { type: null })
+    const type = unify(context, node, `set operation, column ${at + 1},`, values)
     if (node.operator !== 'UNION ALL') key(context, node, 'A set operation', { type })
     const origin = pair[0]?.origin && pair[1]?.origin
     const empty = pair.every(column => column?.empty || column?.type === null)
-    return {
-      ...merged(
-        pair.filter(column => column !== null),
-        type,
-      ),
-      origin,
-      empty,
-    }
+    const held = pair.filter(column => column !== null)
+    return { ...merged(held, type), origin, empty }
   })
   return { columns, open, isValue }
 }
@@ -171,8 +158,7 @@ function matchedColumns(
     const names = columns.flatMap(({ name }) => name ?? [])
     if (isValue || names.length < columns.length)
       return fault('BY NAME needs a name for every column: give it one with AS')
-    const seen = new Set<string>()
-    const twice = names.find(name => seen.size === seen.add(nameKey(name)).size)
+    const twice = firstTwice(names, name => name)
     if (twice !== undefined && byName.on.length === 0)
       return fault(`BY NAME needs different names: two columns are called ${twice}`)
     sides.push(names)

@@ -2,8 +2,8 @@
  * Where a common table may read itself
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/query-syntax#recursive_cte_rules).
  */
-import { nameKey, plainReferences } from '../relations.ts'
-import type { AnyNode, CommonTable, Query, SetOperation, With } from '../tree.ts'
+import { nameKey, outerReferences } from '../relations.ts'
+import type { AnyNode, CommonTable, Query, SetOperation, TableReference, With } from '../tree.ts'
 import { children, descendantsHere } from '../walk.ts'
 import { isOverRows } from './calls.ts'
 import type { Faults } from './resolution.ts'
@@ -26,7 +26,9 @@ export function recursionOf(context: Faults, { name, query: whole }: CommonTable
     context.fault(name, `${name.name} reads itself, so it must be a query UNION ALL one that reads it`)
     return null
   }
-  const own = plainReferences(query).filter(({ path }) => nameKey(path[0]!.name) === nameKey(name.name))
+  const isOwn = ({ path: [first, ...more] }: TableReference) =>
+    more.length === 0 && nameKey(first!.name) === nameKey(name.name)
+  const own = outerReferences(query).filter(isOwn)
   const ways = own.map(reference => wayTo(query, reference)!)
   if (ways.some(way => way.includes(body.left)))
     context.fault(name, `${name.name} must not read itself before UNION`)

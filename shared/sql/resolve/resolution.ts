@@ -126,6 +126,8 @@ export interface Source {
   variables: RangeVariable[]
   /** Columns that USING merged. */
   merged: Column[]
+  /** An array that is read for each of the rows on its left. */
+  ofLeft?: boolean
 }
 
 /** A window with all that it takes from others. */
@@ -149,8 +151,8 @@ export interface Scope extends Source {
   visible?: Place[] | undefined
   /** Those of the WINDOW clause by lower-case name. */
   windows: ReadonlyMap<string, WholeWindow>
-  /** Set once an aggregate function is met that is not a window function. */
-  aggregation: { found: boolean }
+  /** Set once an aggregate function is met that is not a window function; `isInside`: its arguments are read. */
+  aggregation: { found: boolean; isInside?: boolean }
 }
 
 /** A column or the row of a table, and the fields that lead on from there. */

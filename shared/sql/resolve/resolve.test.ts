@@ -50,6 +50,11 @@ function stored({ name, from }: Column): string[] {
 test.each([
   ['SELECT * FROM named', 'a UNKNOWN, b UNKNOWN'],
   ['SELECT *, 1 AS n FROM open', 'n INT64, ...'],
+  [
+    "SELECT * FROM (SELECT id, path, 'x' AS day, CURRENT_DATE() AS d FROM logs) AS t PIVOT(MAX(DATE_TRUNC(d, DAY)) FOR t.path IN ('/'))",
+    'id INT64, day STRING, / DATE',
+  ],
+  ['SELECT SUM(SUM(id)) OVER (), SUM((SELECT COUNT(*) FROM named)) FROM logs', 'null INT64, null INT64'],
   ['SELECT n.*, path FROM (SELECT x FROM open) AS n, logs', 'x UNKNOWN, path STRING'],
   [
     'SELECT a = 1 AS x, a + 1 AS y, CONCAT(a, b) AS z, LENGTH(a) AS l FROM named',
@@ -57,7 +62,7 @@ test.each([
   ],
   [
     'SELECT IF(a, [1], b) AS x, COALESCE(a, path) AS y, MAX(a) AS z, SPLIT(a)[OFFSET(0)] AS s FROM named, logs',
-    'x UNKNOWN, y UNKNOWN, z UNKNOWN, s UNKNOWN',
+    'x UNKNOWN, y UNKNOWN, z UNKNOWN, s STRING',
   ],
   [
     'SELECT ARRAY_AGG(a) AS x, SUM(id) AS y, COUNTIF(a) AS z FROM named, logs',

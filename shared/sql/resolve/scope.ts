@@ -39,72 +39,27 @@ export function columnsNamed<Named extends { name: string | null }>(
   key: string,
 ): readonly Named[] {
   if (columns.length <= few) return columns.filter(({ name }) => sameName(name, key))
-  return byKey(columns).get(key) ?? []
+  const named = byKey.get(columns) ?? Map.groupBy(columns, ({ name }) => nameKey(name ?? ''))
+  byKey.set(columns, named)
+  return (named.get(key) ?? []) as Named[]
 }
 
 /** So many are walked through: to remember them by name costs more. */
 const few = 32
 
-function byKey<Named extends { name: string | null }>(
-  columns: readonly Named[],
-): ReadonlyMap<string, Named[]> {
-  const known = keysOf.get(columns) as Map<string, Named[]> | undefined
-  if (known) return known
-  const named = Map.groupBy(columns, ({ name }) => nameKey(name ?? ''))
-  keysOf.set(columns, named)
-  return named
-}
-
-const keysOf = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown[]>>()
-
-/** What names stand for among range variables, by key. */
-interface Names {
-  /** The first of each name. */
-  variables: ReadonlyMap<string, RangeVariable>
-  /** Those of names that were looked up, from the columns of each. */
-  columns: Map<string, Reference[]>
-  tables?: { variable: RangeVariable; named: ReadonlyMap<string, Column[]> }[]
-  isOpen: boolean
-}
-
-function namesOf(variables: readonly RangeVariable[]): Names {
-  const known = namesOfAll.get(variables)
-  if (known) return known
-  const named = variables.flatMap(variable =>
-    variable.name === null ? [] : [[nameKey(variable.name), variable] as const],
-  )
-  const isOpen = variables.some(({ open }) => open !== null)
-  const names: Names = { variables: new Map(named.toReversed()), columns: new Map(), isOpen }
-  namesOfAll.set(variables, names)
-  return names
-}
-
-const namesOfAll = new WeakMap<readonly RangeVariable[], Names>()
+const byKey = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown[]>>()
 
 /** The first range variable of a name, by its key. */
 export function variableNamed(variables: readonly RangeVariable[], key: string): RangeVariable | undefined {
-  if (variables.length <= few) return variables.find(({ name }) => sameName(name, key))
-  return namesOf(variables).variables.get(key)
+  return variables.find(({ name }) => sameName(name, key))
 }
 
 /** The columns of range variables that have a name, by its key. */
 export function columnsOfAll(variables: readonly RangeVariable[], key: string): Reference[] {
-  if (variables.length <= few)
-    return variables.flatMap(variable =>
-      columnsNamed(variable.columns, key).map(column => ({ parts: 1, variable, column })),
-    )
-  const names = namesOf(variables)
-  const known = names.columns.get(key)
-  if (known) return known
-  names.tables ??= variables.map(variable => ({ variable, named: byKey(variable.columns) }))
-  const found: Reference[] = []
-  for (const { variable, named } of names.tables)
-    for (const column of named.get(key) ?? none) found.push({ parts: 1, variable, column })
-  names.columns.set(key, found)
-  return found
+  return variables.flatMap(variable =>
+    columnsNamed(variable.columns, key).map(column => ({ parts: 1, variable, column })),
+  )
 }
-
-const none: readonly Column[] = []
 
 /** The value of a path such as `status`, `t.metadata` or `r.headers.host`; `null` if its first name is unknown. */
 export function pathValue(context: Context, node: Path, scope: Scope): Value | null {

@@ -4,7 +4,7 @@ import { nameKey } from '../relations.ts'
 import type * as ast from '../tree.ts'
 import { descendantsHere } from '../walk.ts'
 import { isOverRows, refuseOverRows } from './calls.ts'
-import { condition, key as checkKey } from './coercion.ts'
+import { condition, key as checkKey, refuseLiteral } from './coercion.ts'
 import { from } from './from.ts'
 import { refusePartsOfKeys } from './grouping.ts'
 import {
@@ -53,6 +53,11 @@ export function select(
   if (!node.from) refuseWithoutRows(context, node, scope)
   if (node.having && !node.groupBy && !scope.aggregation.found)
     context.fault(node.having, 'HAVING needs a GROUP BY, or an aggregate function in the SELECT list')
+  if (node.qualify && ![...node.items, node.qualify].some(hasWindow))
+    context.fault(
+      node.qualify,
+      'QUALIFY needs a window function, there or in the SELECT list: filter by WHERE or HAVING',
+    )
   clause(context, 'WHERE', node.where, { ...scope, later: new Set(aliases.keys()) })
   groupBy(context, node, list, scope)
   clause(context, 'HAVING', node.having, aliased)
@@ -65,6 +70,10 @@ export function select(
     checkKey(context, item, 'ORDER BY', named ?? context.value(item.expression, sorted))
   }
   return rowsOf(context, node, list)
+}
+
+function hasWindow(part: ast.AnyNode): boolean {
+  return [...descendantsHere(part)].some(node => node.kind === 'Call' && node.over !== null)
 }
 
 /** A SELECT list. */
@@ -82,7 +91,8 @@ function selected(context: Context, item: ast.SelectColumn, scope: Scope): Colum
 
 /** Without FROM there is one row, and nothing to filter or to aggregate. */
 function refuseWithoutRows(context: Context, node: ast.Select, scope: Scope): void {
-  const clauses = { WHERE: node.where, 'GROUP BY': node.groupBy, HAVING: node.having }
+  const { where: WHERE, groupBy, having: HAVING } = node
+  const clauses = { DISTINCT: node.distinct ? node : null, WHERE, 'GROUP BY': groupBy, HAVING }
   const [keyword, clause] = Object.entries(clauses).find(([, clause]) => clause !== null) ?? []
   if (clause) context.fault(clause, `A query without FROM cannot have ${keyword}`)
   if (scope.aggregation.found) context.fault(node, 'A query without FROM cannot aggregate')
@@ -115,12 +125,8 @@ function starColumns(context: Context, node: ast.SelectStar, scope: Scope, list:
   const dropped = new Set(node.except.map(({ name }) => nameKey(name)))
   const instead = new Map(replaced.map(column => [nameKey(column.name!), column]))
   const renames = new Map(node.rename.map(({ column, name }) => [nameKey(column.name), name.name]))
-  const except = new Set([
-    ...dropped,
-    ...instead.keys(),
-    ...renames.keys(),
-    ...[...renames.values()].map(nameKey),
-  ])
+  const renamed = [...renames].flatMap(([key, name]) => [key, nameKey(name)])
+  const except = new Set([...dropped, ...instead.keys(), ...renamed])
   for (const { variable, column } of shown) if (variable && !column) list.passed.push({ variable, except })
   for (const column of columns) {
     const key = nameKey(column.name ?? '')
@@ -216,6 +222,7 @@ export function itemOf(
     context.fault(key, `There is no column ${key.text} in the SELECT list`)
     return null
   }
+  refuseLiteral(context, key)
   if (key.kind !== 'Path' || key.parts.length > 1) return null
   const { name } = key.parts[0]!
   const [hit, ...others] = columnsNamed(columns, nameKey(name))
@@ -265,5 +272,6 @@ function rowsOf(context: Context, node: ast.Select, { columns, open, passed }: L
   }
   if (columns.length !== 1 && open === null)
     context.fault(node, 'SELECT AS VALUE must have exactly one column')
-  return { columns: [columns[0] ?? { name: null, type: anything, from }], open: null, isValue: true }
+  const [column = { type: anything, from }] = columns
+  return { columns: [{ ...column, name: null }], open: null, isValue: true }
 }

@@ -1,6 +1,7 @@
 /** PIVOT and UNPIVOT. */
-import { keysOfPivot, keysOfUnpivot, nameOfPivoted } from '../columns.ts'
+import { nameOfPivoted } from '../columns.ts'
 import type * as ast from '../tree.ts'
+import { calledName, descendants } from '../walk.ts'
 import { isAggregate } from './calls.ts'
 import { coerced } from './coercion.ts'
 import {
@@ -20,12 +21,19 @@ function rowsOf(context: Context, node: ast.Pivot | ast.Unpivot, { variables }: 
   return variable
 }
 
+/** The columns that none of these parts reads: they stay as they are. */
+function keysOf(context: Context, { columns }: RangeVariable, parts: ast.AnyNode[]): Column[] {
+  const nodes = parts.flatMap(part => [...descendants(part)])
+  const read = new Set(nodes.map(node => node.kind === 'Path' && context.found.paths.get(node)?.column))
+  return columns.filter(column => !read.has(column))
+}
+
 /** A column for each value and aggregate, beside those that none of its expressions reads. */
 export function pivot(context: Context, node: ast.Pivot, scope: Scope): Rows {
   const rows = rowsOf(context, node, scope)
   const { type } = context.value(node.by, scope)
   const totals = node.aggregates.map(aggregate => pivoted(context, node, aggregate, scope))
-  const keys = keysOfPivot(node, [...rows.columns])
+  const keys = keysOf(context, rows, [...node.aggregates, node.by])
   let { open } = rows
   const made = node.values.flatMap(value => {
     checkValue(context, value, type, scope)
@@ -87,7 +95,7 @@ function pivoted(
 const keepNulls: readonly string[] = ['APPROX_TOP_COUNT', 'APPROX_TOP_SUM', 'ARRAY_AGG', 'ARRAY_CONCAT_AGG']
 
 function checkAggregate(context: Context, node: ast.Expression): void {
-  const name = node.kind === 'Call' ? node.name.map(part => part.name.toUpperCase()).join('.') : ''
+  const name = node.kind === 'Call' ? calledName(node) : ''
   if (node.kind !== 'Call' || node.over || !isAggregate(node) || !(node.star || node.arguments.length > 0))
     context.fault(node, 'PIVOT takes an aggregate function, as in PIVOT(COUNT(*) FOR ...)')
   else if (node.having || (keepNulls.includes(name) && node.nulls !== 'IGNORE'))
@@ -117,7 +125,7 @@ export function unpivot(context: Context, node: ast.Unpivot, scope: Scope): Rows
     const type = at < node.values.length ? (types[at] ?? anything) : label
     return { name, type, from: { kind: 'turned', by: node } }
   })
-  return { columns: [...keysOfUnpivot(node, [...rows.columns]), ...made], open: rows.open, isValue: false }
+  return { columns: [...keysOf(context, rows, node.groups), ...made], open: rows.open, isValue: false }
 }
 
 /** The types of the new columns, which are those of every group. */

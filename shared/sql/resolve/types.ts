@@ -116,16 +116,22 @@ const readFromText: readonly string[] = ['DATE', 'DATETIME', 'TIME', 'TIMESTAMP'
 
 export const numberKinds: Type['kind'][] = ['INT64', 'NUMERIC', 'BIGNUMERIC', 'FLOAT64']
 
+/** Whether two lists are equally long, and what is at one place goes together. */
+export function everyPair<One, Other>(
+  all: readonly One[],
+  others: readonly Other[],
+  goTogether: (one: One, other: Other) => boolean,
+): boolean {
+  return all.length === others.length && all.every((one, at) => goTogether(one, others[at]!))
+}
+
 /** The sizes of types and the names of a STRUCT's fields do not count. */
 export function sameType(a: Type, b: Type): boolean {
   if (isUnknown(a)) return isUnknown(b) || mayBe(a, b.kind)
   if (isUnknown(b)) return mayBe(b, a.kind)
   if (a.kind === 'ARRAY' && b.kind === 'ARRAY') return sameType(a.element, b.element)
   if (a.kind === 'STRUCT' && b.kind === 'STRUCT')
-    return (
-      a.fields.length === b.fields.length &&
-      a.fields.every((field, at) => sameType(field.type, b.fields[at]!.type))
-    )
+    return everyPair(a.fields, b.fields, (one, other) => sameType(one.type, other.type))
   return a.kind === b.kind
 }
 
@@ -134,23 +140,17 @@ export function coerces(value: Value, wanted: Type): boolean {
   if (value.type === null || (value.empty && wanted.kind === 'ARRAY')) return true
   const { fields } = value
   if (fields && wanted.kind === 'STRUCT')
-    return (
-      fields.length === wanted.fields.length &&
-      fields.every((field, at) => coerces(field, wanted.fields[at]!.type))
-    )
+    return everyPair(fields, wanted.fields, (field, { type }) => coerces(field, type))
   return sameType(value.type, wanted) || converts(value, value.type, wanted)
 }
 
 function converts(value: Value, from: Type, to: Type): boolean {
   if (from.kind === 'ARRAY' && to.kind === 'ARRAY')
     return value.origin === 'literal' && converts(value, from.element, to.element)
-  if (from.kind === 'STRUCT' && to.kind === 'STRUCT')
-    return (
-      from.fields.length === to.fields.length &&
-      from.fields.every((field, at) =>
-        converts({ ...value, origin: 'literal' }, field.type, to.fields[at]!.type),
-      )
-    )
+  if (from.kind === 'STRUCT' && to.kind === 'STRUCT') {
+    const field: Value = { ...value, origin: 'literal' }
+    return everyPair(from.fields, to.fields, (one, other) => converts(field, one.type, other.type))
+  }
   if (sameType(from, to)) return true
   if (widened[from.kind]?.some(kind => kind === to.kind)) return true
   if (from.kind === 'FLOAT64')

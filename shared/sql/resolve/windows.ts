@@ -53,17 +53,30 @@ export function resolveWindow(
     if (bound?.count?.kind === 'ParameterReference') context.value(bound.count, scope)
   if (!frame) return
   const { start, end, unit } = frame
-  if (!end && start.bound.endsWith('FOLLOWING'))
+  const [first, last] = [start.bound, end?.bound ?? 'CURRENT ROW']
+  if (bounds.indexOf(first) > bounds.indexOf(last) || first === bounds.at(-1) || last === bounds[0])
     context.fault(
-      start,
-      `A frame that starts after the current row needs its end: write ${unit} BETWEEN 1 FOLLOWING AND 3 FOLLOWING`,
+      end ?? start,
+      end
+        ? `A frame cannot begin at ${first} and end at ${last}`
+        : `A frame that starts after the current row needs its end: write ${unit} BETWEEN 1 FOLLOWING AND 3 FOLLOWING`,
     )
   const [item, another] = orderBy
-  if (unit !== 'RANGE' || !(start.count ?? end?.count) || !item) return
+  const distances = [start.count, end?.count].filter(count => count != null)
+  const type = unit === 'RANGE' && item ? context.value(item.expression, scope).type : int64
+  for (const count of distances)
+    if (count.kind === 'Literal' && count.literal === 'FLOAT' && type?.kind === 'INT64')
+      context.fault(count, 'The bound of ROWS is a whole number, and so is that of RANGE over an INT64')
+  if (unit !== 'RANGE' || distances.length === 0 || !item) return
   if (another) context.fault(another, 'RANGE with a distance takes one key in ORDER BY')
-  if (!mayBe(context.value(item.expression, scope).type, ...numberKinds))
+  if (!mayBe(type, ...numberKinds))
     context.fault(
       item,
       'RANGE with a distance is ordered by a number: of a time, write UNIX_SECONDS(x), and the distance in seconds',
     )
 }
+
+const int64 = { kind: 'INT64' } as const
+
+/** In the order of the rows. */
+const bounds = ['UNBOUNDED PRECEDING', 'PRECEDING', 'CURRENT ROW', 'FOLLOWING', 'UNBOUNDED FOLLOWING']

@@ -94,7 +94,11 @@ export function construction(
     node('ArraySubquery', { query }),
     node('ScalarSubquery', { query }),
     node('ArrayLiteral', { keyword: fc.constant(false), type: none, items: few(of, 0) }),
-    node('ArrayLiteral', { keyword: fc.constant(true), type: fc.option(tokens.type), items: few(of, 0) }),
+    node('ArrayLiteral', {
+      keyword: fc.constant(true),
+      type: fc.option(tokens.elementType),
+      items: few(of, 0),
+    }),
     node('StructLiteral', { type: fc.option(tokens.struct), items: few(column, 0) }),
     node('Tuple', { items: few(of, 2) }),
     node('WithExpression', { variables: few(named), body: of }),

@@ -92,19 +92,28 @@ export const parameter: fc.Arbitrary<ParameterReference> = fc
 
 export const count: fc.Arbitrary<Count> = fc.oneof(integer, parameter)
 
-const scalar: fc.Arbitrary<SqlType> = fc
-  .tuple(fc.constantFrom(...scalarNames), fc.option(fc.array(fc.nat(99), { minLength: 1, maxLength: 2 })))
-  .map(([kind, size]) => (size ? { kind, size } : { kind }))
+const unsized: fc.Arbitrary<SqlType> = fc.record({ kind: fc.constantFrom(...scalarNames) })
+const sized: fc.Arbitrary<SqlType> = fc
+  .tuple(
+    fc.constantFrom('BIGNUMERIC', 'BYTES', 'NUMERIC', 'STRING'),
+    fc.integer({ min: 9, max: 29 }),
+    fc.nat(9),
+  )
+  .map(([kind, size, scale]) => ({ kind, size: kind.endsWith('NUMERIC') ? [size, scale] : [size] }))
 
-const types = fc.letrec<{ type: SqlType; struct: StructType; field: StructField }>(tie => ({
-  type: fc.oneof(
-    { maxDepth: 3 },
-    scalar,
-    tie('type').map((element): SqlType => ({ kind: 'ARRAY', element })),
-    tie('struct'),
-  ),
-  field: fc.record({ name: fc.option(identifier.map(({ name }) => name)), type: tie('type') }),
-  struct: fc.array(tie('field'), { maxLength: 3 }).map(fields => ({ kind: 'STRUCT', fields })),
-}))
+const typesOf = (scalar: fc.Arbitrary<SqlType>) =>
+  fc.letrec<{ type: SqlType; struct: StructType; field: StructField }>(tie => ({
+    type: fc.oneof(
+      { maxDepth: 3 },
+      scalar,
+      tie('type').map((element): SqlType => ({ kind: 'ARRAY', element })),
+      tie('struct'),
+    ),
+    field: fc.record({ name: fc.option(identifier.map(({ name }) => name)), type: tie('type') }),
+    struct: fc.array(tie('field'), { maxLength: 3 }).map(fields => ({ kind: 'STRUCT', fields })),
+  }))
 
-export const { type, struct } = types
+/** Of a cast. */
+export const { type } = typesOf(fc.oneof(unsized, sized))
+/** Of a literal, which takes no size. */
+export const { type: elementType, struct } = typesOf(unsized)

@@ -9,6 +9,7 @@ import { Firestore } from '@google-cloud/firestore'
 import { useEmulator } from '../../../infra/google/firestore-emulator.ts'
 import { describeEmulator } from '../testing/describe-stores.ts'
 import { startProxy } from '../testing/proxy.ts'
+import { cancelling, grpcOptions } from './grpc.ts'
 
 /**
  * Calls that go out for a read that Firestore refuses, two at most, from a process that ends then: the client cannot be
@@ -50,6 +51,22 @@ describeEmulator('Firestore’s client', () => {
     expect((await direct.doc(at).get()).exists).toBe(true)
     await Promise.all([firestore.terminate(), direct.terminate()])
     await proxy.refuse()
+  })
+
+  test('has the document of a query before the call ends, which is not cancelled then', async () => {
+    await useEmulator()
+    let cancelled = 0
+    const transformer = 'grpc.callInvocationTransformer'
+    const counting = (outgoing: Parameters<(typeof grpcOptions)[typeof transformer]>[0]) => {
+      const cancel = outgoing.call.cancel.bind(outgoing.call)
+      outgoing.call.cancel = () => (cancelled++, cancel())
+      return grpcOptions[transformer](outgoing)
+    }
+    const firestore = new Firestore({ projectId: 'test-grpc', ...grpcOptions, [transformer]: counting })
+    await firestore.collection('queried').doc('one').set({})
+    const found = await cancelling(() => firestore.collection('queried').limit(1).get())
+    await firestore.terminate()
+    expect([found.size, cancelled]).toEqual([1, 0])
   })
 })
 

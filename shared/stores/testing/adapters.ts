@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import type { Store } from '../store.ts'
 import { openFirestore } from '../firestore/store.ts'
 import { openSqlite } from '../sqlite/store.ts'
-import { cacheTimes, timeouts } from '../../cache/times.ts'
+import { cacheTimes } from '../../cache/times.ts'
+import { timeouts } from '../timeout.ts'
 import { missingEmulator, useEmulator } from '../../../infra/google/firestore-emulator.ts'
 
 export interface Adapter {

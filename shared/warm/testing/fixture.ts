@@ -14,6 +14,7 @@ import { fieldOf, setColumn, setsParameter } from '../../sql/batch/sets.ts'
 import type { Fields, Store, Write } from '../../stores/store.ts'
 import type { Adapter } from '../../stores/testing/adapters.ts'
 import { type Faults, withFaults } from '../../stores/testing/faults.ts'
+import { Budget } from '../budget.ts'
 import type { WarmReport } from '../report.ts'
 import { warm } from '../warm.ts'
 
@@ -166,7 +167,7 @@ export function sceneOn(adapter: Adapter): Scene {
     })
     const log = (_: unknown, message: string, details: Details = {}) => void logged.push([message, details])
     const run: Scene['run'] = (endpoints, allowance = plenty) =>
-      warm({ engine, store, log }, endpoints, allowance)
+      warm({ engine, store, log }, endpoints, new Budget(allowance))
     Object.assign(scene, { store, faults, engine, logged, run })
   })
   afterEach(() => scene.store.close())

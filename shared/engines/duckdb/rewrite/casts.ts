@@ -1,13 +1,21 @@
 /** CAST, after https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_functions. */
 import type { Cast, Expression } from '../../../sql/tree.ts'
-import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
+import { hasSize, type SqlType, type StructType } from '../../../sql/types.ts'
 import { sameType } from '../../../sql/resolve/types.ts'
 import { quickShapes } from '../udfs/date-casts.ts'
 import { castText, duckType, quoteText } from '../syntax.ts'
-import { argument, attempt } from './attempt.ts'
+import { argument, safe } from './safe.ts'
 import { once, repeated } from './repeats.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
-import { datetimeText, onEpochDay, toDatetime, toTimestamp } from './dates-and-times.ts'
+import {
+  asDatetime,
+  datetimeText,
+  ofMicros,
+  type TimeType,
+  toDatetime,
+  toMicros,
+  toTimestamp,
+} from './dates-and-times.ts'
 
 type Conversion = (sql: string, to: string) => string
 
@@ -15,30 +23,19 @@ const plain: Conversion = (sql, to) => `CAST(${sql} AS ${to})`
 
 /** DuckDB also reads '1.5', '1e3' and '1_000' as integers, but none as '-0x1F'. */
 const wholeNumber: Conversion = sql =>
-  `CAST(CASE WHEN regexp_full_match(${sql}, '\\s*[+-]?[0-9]+\\s*') THEN ${sql} WHEN regexp_full_match(${sql}, '\\s*[+-]?0[xX][0-9a-fA-F]+\\s*') THEN gsql_decimal_digits(${sql}) WHEN ${sql} IS NOT NULL THEN '?' END AS BIGINT)`
+  `CAST(CASE WHEN regexp_full_match(${sql}, '\\s*[+-]?[0-9]+\\s*') THEN ${sql} WHEN regexp_full_match(${sql}, '\\s*[+-]?0[xX][0-9a-fA-F]+\\s*') THEN CASE WHEN contains(${sql}, '-') THEN '-' ELSE '' END || CAST(CAST(regexp_replace(${sql}, '[\\s+-]+', '', 'g') AS UBIGINT) AS VARCHAR) WHEN ${sql} IS NOT NULL THEN '?' END AS BIGINT)`
 
 /** DuckDB also reads 'yes', 't' and '1' as true. */
 const truth: Conversion = sql =>
   `(CASE WHEN lower(${sql}) = 'true' THEN true WHEN lower(${sql}) = 'false' THEN false WHEN ${sql} IS NOT NULL THEN CAST(${raise('Bad value for a cast')} AS BOOLEAN) END)`
 
-/** Digits of a literal that its type cannot hold are refused, where a cast rounds. */
-const literalShapes: Record<string, string> = {
-  NUMERIC: '\\s*[+-]?(\\d{1,29}(\\.\\d{0,9}0*)?|\\.\\d{1,9}0*)([eE][+-]?\\d+)?\\s*',
-}
-
-/** Whether a literal's text has the shape that GoogleSQL takes for a NUMERIC. */
-export function hasShape(text: string, type: ScalarName): boolean {
-  const shape = literalShapes[type]
-  return shape === undefined || new RegExp(`^(?:${shape})$`).test(text)
-}
-
 /** Common text by DuckDB, any other by a function of our own from text to microseconds. */
-function timeOfText(type: keyof typeof quickShapes, other: (sql: string) => string): Conversion {
+function timeOfText(type: TimeType): Conversion {
   return (sql, to) =>
     once(
       [sql],
       sql =>
-        `(CASE WHEN regexp_full_match(${sql}, ${quoteText(quickShapes[type])}) THEN CAST(${sql} AS ${to}) WHEN ${sql} IS NOT NULL THEN ${other(sql)} END)`,
+        `(CASE WHEN regexp_full_match(${sql}, ${quoteText(quickShapes[type])}) THEN CAST(${sql} AS ${to}) WHEN ${sql} IS NOT NULL THEN ${ofMicros(type, `gsql_time('${type}', ${sql})`)} END)`,
     )
 }
 
@@ -74,10 +71,10 @@ export const conversions: Record<string, Conversion> = {
       sql =>
         `(CASE WHEN regexp_matches(${sql}, '[xX_]|[-+]{2}') THEN gsql_hexadecimal(${sql}) ELSE ${castText(sql, to)} END)`,
     ),
-  'STRING>DATE': timeOfText('DATE', () => `CAST(${raise('Bad value for a cast')} AS DATE)`),
-  'STRING>DATETIME': timeOfText('DATETIME', sql => `make_timestamp(gsql_cast_datetime(${sql}))`),
-  'STRING>TIME': timeOfText('TIME', sql => `CAST(make_timestamp(gsql_cast_time(${sql})) AS TIME)`),
-  'STRING>TIMESTAMP': timeOfText('TIMESTAMP', sql => `make_timestamptz(gsql_cast_timestamp(${sql}))`),
+  'STRING>DATE': timeOfText('DATE'),
+  'STRING>DATETIME': timeOfText('DATETIME'),
+  'STRING>TIME': timeOfText('TIME'),
+  'STRING>TIMESTAMP': timeOfText('TIMESTAMP'),
   'STRING>BOOL': truth,
   'STRING>INT64': wholeNumber,
   'STRING>BYTES': sql => `encode(${sql})`,
@@ -91,7 +88,7 @@ export const conversions: Record<string, Conversion> = {
   'DATE>TIMESTAMP': sql => toTimestamp(`CAST(${sql} AS TIMESTAMP)`),
   'DATETIME>TIMESTAMP': sql => toTimestamp(sql),
   'DATETIME>STRING': sql => datetimeText(sql, '%Y-%m-%d %H:%M:%S'),
-  'TIME>STRING': sql => datetimeText(onEpochDay(sql), '%H:%M:%S'),
+  'TIME>STRING': sql => datetimeText(asDatetime(sql, 'TIME'), '%H:%M:%S'),
 }
 
 /** A negative zero is written as zero. */
@@ -115,18 +112,15 @@ export function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): str
 export function cast(context: Context, node: Cast, scope: Scope): string {
   if (!node.safe) return castIn(context, node, node.type, scope)
   const { type } = node
-  const size = 'size' in type && type.size
-  if (type.kind === 'BIGNUMERIC' && !node.format) {
-    if (size)
-      throw context.unsupported(node, 'SAFE_CAST AS BIGNUMERIC(precision, scale)', 'leave the size out')
-    const value = safeBignumeric(context.expression(node.operand, scope), type)
-    if (value !== null) return value
-  }
-  const sized = (type.kind === 'STRING' || type.kind === 'BYTES') && size
-  const unsized: SqlType = sized ? { kind: type.kind } : type
-  const sql = attempt(scope, type, inside => castIn(context, node, unsized, inside))
-  // A text that is too long is an error for SAFE_CAST too.
-  return sized ? once([sql], sql => rounded(sql, type)) : sql
+  if (!('size' in type)) return safeCast(context, node, type, scope)
+  // What a size does not hold is an error for SAFE_CAST too.
+  return once([safeCast(context, node, { kind: type.kind }, scope)], sql => rounded(sql, type))
+}
+
+function safeCast(context: Context, node: Cast, type: SqlType, scope: Scope): string {
+  const isBignumeric = type.kind === 'BIGNUMERIC' && !node.format
+  const value = isBignumeric ? safeBignumeric(context.expression(node.operand, scope), type) : null
+  return value ?? safe(scope, type, inside => castIn(context, node, type, inside))
 }
 
 /** More digits than DuckDB keeps are an error, which TRY would make NULL. */
@@ -157,32 +151,28 @@ function floatDigits(node: Expression): string | null {
   return digits === null ? null : `-${digits}`
 }
 
-/** From what a text is made by a format, or what is read from a text: the arguments behind the format. */
-const formatted: Record<string, (sql: string, zone: string, now: string) => string> = {
-  'BYTES>STRING': sql => `gsql_cast_bytes_text(FORMAT, ${sql})`,
-  'DATE>STRING': sql => `gsql_cast_date_text(FORMAT, epoch_us(${sql}))`,
-  'DATETIME>STRING': sql => `gsql_cast_datetime_text(FORMAT, epoch_us(${sql}))`,
-  'TIME>STRING': sql => `gsql_cast_time_text(FORMAT, epoch_us(${onEpochDay(sql)}))`,
-  'TIMESTAMP>STRING': (sql, zone) => `gsql_cast_timestamp_text(FORMAT, epoch_us(${sql}), ${zone})`,
-  'INT64>STRING': sql => `gsql_cast_decimal_text(FORMAT, CAST(${sql} AS VARCHAR))`,
-  'FLOAT64>STRING': sql => `gsql_cast_float_text(FORMAT, ${sql})`,
-  'NUMERIC>STRING': sql => `gsql_cast_decimal_text(FORMAT, ${trimmedDecimal(sql, 'NUMERIC')})`,
-  'BIGNUMERIC>STRING': sql => `gsql_cast_decimal_text(FORMAT, ${trimmedDecimal(sql, 'BIGNUMERIC')})`,
-  'STRING>BYTES': sql => `gsql_cast_text_bytes(FORMAT, ${sql})`,
-  'STRING>DATE': (sql, _, now) => `CAST(make_timestamp(gsql_cast_text_date(FORMAT, ${sql}, ${now})) AS DATE)`,
-  'STRING>DATETIME': (sql, _, now) => `make_timestamp(gsql_cast_text_datetime(FORMAT, ${sql}, ${now}))`,
-  'STRING>TIME': (sql, _, now) => `CAST(make_timestamp(gsql_cast_text_time(FORMAT, ${sql}, ${now})) AS TIME)`,
-  'STRING>TIMESTAMP': (sql, zone, now) =>
-    `make_timestamptz(gsql_cast_text_timestamp(FORMAT, ${sql}, ${now}, ${zone}))`,
+/** What is no date or time: to text, or from text, by a format. */
+const formatted: Record<string, (sql: string, format: string) => string> = {
+  'BYTES>STRING': (sql, format) => `gsql_cast_bytes_text(${format}, ${sql})`,
+  'INT64>STRING': (sql, format) => `gsql_cast_decimal_text(${format}, CAST(${sql} AS VARCHAR))`,
+  'FLOAT64>STRING': (sql, format) => `gsql_cast_float_text(${format}, ${sql})`,
+  'NUMERIC>STRING': (sql, format) => `gsql_cast_decimal_text(${format}, ${trimmedDecimal(sql, 'NUMERIC')})`,
+  'BIGNUMERIC>STRING': (sql, format) =>
+    `gsql_cast_decimal_text(${format}, ${trimmedDecimal(sql, 'BIGNUMERIC')})`,
+  'STRING>BYTES': (sql, format) => `gsql_cast_text_bytes(${format}, ${sql})`,
 }
 
 /** A cast with FORMAT and AT TIME ZONE, by `duckdb/udfs/format-model.ts`. */
 function withFormat(context: Context, node: Cast, format: Expression, value: Typed, scope: Scope): string {
   const model = context.expression(format, scope).sql
   const zone = node.zone ? context.expression(node.zone, scope).sql : `'UTC'`
-  const pair = `${value.type?.kind ?? 'STRING'}>${node.type.kind}`
-  const now = pair.startsWith('STRING') && pair !== 'STRING>BYTES' ? `epoch_us(${context.now})` : ''
-  return formatted[pair]!(value.sql, zone, now).replace('FORMAT', () => model)
+  const [from, to] = [value.type?.kind ?? 'STRING', node.type.kind]
+  const other = formatted[`${from}>${to}`]
+  if (other) return other(value.sql, model)
+  if (to === 'STRING')
+    return `gsql_format_model('${from}', ${model}, ${toMicros(from as TimeType, value.sql)}, ${zone})`
+  const now = toMicros('TIMESTAMP', context.now)
+  return ofMicros(to as TimeType, `gsql_parse_model('${to}', ${model}, ${value.sql}, ${now}, ${zone})`)
 }
 
 /** A value cast to a type to which GoogleSQL casts it. */
@@ -203,7 +193,7 @@ function convertNested(value: Typed, from: SqlType, to: SqlType, safe: boolean):
     const parts = structParts(value, from, to, safe).join(', ')
     return `(CASE WHEN ${value.sql} IS NOT NULL THEN CAST(row(${parts}) AS ${duckType(to)}) END)`
   }
-  if (from.kind !== 'ARRAY' || to.kind !== 'ARRAY' || value.empty || sameType(from, to))
+  if (from.kind !== 'ARRAY' || to.kind !== 'ARRAY' || value.empty || (sameType(from, to) && !hasSize(to)))
     return plain(value.sql, duckType(to))
   const element = convert(typed('e', from.element), to.element, safe)
   return `list_transform(${value.sql}, lambda e: ${element})`
@@ -220,7 +210,7 @@ function structParts(value: Typed, from: StructType, to: StructType, safe: boole
   })
 }
 
-/** NUMERIC(10, 2) rounds to its own scale; a STRING(10) or BYTES(10) is no longer. */
+/** NUMERIC(10, 2) rounds to its own scale, of which 18 places are kept; a STRING(10) or BYTES(10) is no longer. */
 function rounded(sql: string, type: SqlType): string {
   const [precision, scale = 0] = ('size' in type && type.size) || []
   if (precision && (type.kind === 'STRING' || type.kind === 'BYTES')) {
@@ -228,7 +218,8 @@ function rounded(sql: string, type: SqlType): string {
     return `(CASE WHEN ${length}(${sql}) > ${precision} THEN CAST(${raise('Text is too long for its type')} AS ${duckType(type)}) ELSE ${sql} END)`
   }
   const decimal = type.kind === 'NUMERIC' || type.kind === 'BIGNUMERIC'
-  return decimal && precision
-    ? `CAST(CAST(${sql} AS DECIMAL(${precision},${scale})) AS ${duckType(type)})`
-    : sql
+  if (!decimal || !precision) return sql
+  const places = Math.min(scale, 18)
+  const own = `DECIMAL(${Math.min(precision - scale + places, 38)},${places})`
+  return `CAST(CAST(${sql} AS ${own}) AS ${duckType(type)})`
 }

@@ -72,11 +72,11 @@ export interface Scope {
   list?: readonly Column[]
   /** That of the query around. */
   outer: Scope | null
-  /** Inside TRY, what is computed before it (see attempt.ts). */
+  /** Inside TRY, what is computed before it (see safe.ts). */
   lifted?: string[] | undefined
 }
 
-/** Keys of GROUP BY that have become columns (grouping.ts). */
+/** Keys of GROUP BY that have become columns (select.ts). */
 interface Keys {
   expressions: Map<Expression, string>
   paths: Map<Column | RangeVariable, { fields: readonly string[]; sql: string }[]>
@@ -160,6 +160,7 @@ export const raisedMessages = [
   'Division by zero',
   'Length must not be negative',
   'REGEXP_INSTR takes a group in a literal pattern only',
+  'TRANSLATE has a character twice',
   'Text is too long for its type',
   'Unknown time zone',
 ] as const

@@ -108,11 +108,30 @@ export const asDate = (sql: string) => `CAST(${sql} AS DATE)`
 /** The time of day of a DATETIME. */
 export const asTime = (sql: string) => `CAST(${sql} AS TIME)`
 
-/** Midnight of a DATE, as a DATETIME: DuckDB calls the type TIMESTAMP. */
-export const asDatetime = (sql: string) => `CAST(${sql} AS TIMESTAMP)`
+export type TimeType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
 
-/** A TIME as a DATETIME, for functions that take no TIME. */
-export const onEpochDay = (time: string) => `(DATE '1970-01-01' + ${time})`
+/** A value as a DATETIME, which DuckDB calls TIMESTAMP: a DATE's midnight, a TIME of the first day, a TIMESTAMP in UTC. */
+export function asDatetime(sql: string, type: TimeType = 'DATE'): string {
+  if (type === 'DATE') return `CAST(${sql} AS TIMESTAMP)`
+  if (type === 'TIME') return `(DATE '1970-01-01' + ${sql})`
+  return type === 'DATETIME' ? sql : toDatetime(sql)
+}
+
+/** The microseconds since 1970 that clocks show, of a TIMESTAMP those in UTC. */
+export function toMicros(type: TimeType, sql: string): string {
+  return `epoch_us(${type === 'TIME' ? asDatetime(sql, type) : sql})`
+}
+
+/** The value of such microseconds. */
+export function ofMicros(type: TimeType, micros: string): string {
+  if (type === 'TIMESTAMP') return `make_timestamptz(${micros})`
+  return ofDatetime(type, `make_timestamp(${micros})`)
+}
+
+/** The DATE or TIME of a DATETIME, or it as it is. */
+export function ofDatetime(type: 'DATE' | 'DATETIME' | 'TIME', datetime: string): string {
+  return type === 'DATETIME' ? datetime : `CAST(${datetime} AS ${type})`
+}
 
 /** A DATETIME as text, with no fraction of a second, or 3 digits, or 6, as few as hold it. */
 export function datetimeText(datetime: string, format: string): string {

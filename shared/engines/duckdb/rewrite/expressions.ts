@@ -1,7 +1,7 @@
 /** Expressions: which function prints which kind, and the kinds that have no file of their own. */
 import { isOverRows } from '../../../sql/resolve/calls.ts'
-import type { Call, Expression, Path, Subscript, WithExpression } from '../../../sql/tree.ts'
-import { descendantsHere } from '../../../sql/walk.ts'
+import type * as ast from '../../../sql/tree.ts'
+import { descendants, descendantsHere } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { repeated } from './repeats.ts'
 import { cast } from './casts.ts'
@@ -11,29 +11,20 @@ import { extract } from './dates-and-times.ts'
 import { caseExpression } from './functions/conditions.ts'
 import { call } from './functions/calls.ts'
 import { intervalLiteral } from './intervals.ts'
-import {
-  arrayLiteral,
-  literal,
-  literalInteger,
-  parameter,
-  structLiteral,
-  tuple,
-  typedLiteral,
-} from './literals.ts'
-import { fieldOf, jsonKey, path } from './names.ts'
+import { arrayLiteral, literal, literalInteger, parameter, struct, typedLiteral } from './literals.ts'
+import { fieldOf, jsonIndex, jsonKey, jsonKeyOf, levelOf, namesIn, path, typeOf } from './names.ts'
 import { between, binary, inOperator, is, isDistinctFrom, like, likeAny, unary } from './operators.ts'
-import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
 
 /** DuckDB SQL, which has the type that the resolver found, or what else is known of the value. */
 type Printer<Kind> = (
   context: Context,
-  node: Extract<Expression, { kind: Kind }>,
+  node: Extract<ast.Expression, { kind: Kind }>,
   scope: Scope,
 ) => string | Typed
 
-const printers: { [Kind in Expression['kind']]: Printer<Kind> } = {
+const printers: { [Kind in ast.Expression['kind']]: Printer<Kind> } = {
   ArrayLiteral: arrayLiteral,
-  ArraySubquery: arraySubquery,
+  ArraySubquery: (context, node, scope) => `ARRAY(${context.query(node.query, scope).sql})`,
   Between: between,
   Binary: binary,
   Call: call,
@@ -58,19 +49,19 @@ const printers: { [Kind in Expression['kind']]: Printer<Kind> } = {
   ParameterReference: parameter,
   Parenthesized: (context, node, scope) => context.expression(node.expression, scope),
   Path: pathOrTime,
-  ScalarSubquery: scalarSubquery,
-  StructLiteral: structLiteral,
+  ScalarSubquery: (context, node, scope) => `(${context.query(node.query, scope).sql})`,
+  StructLiteral: struct,
   Subscript: subscript,
-  Tuple: tuple,
+  Tuple: struct,
   TypedLiteral: typedLiteral,
   Unary: unary,
   WithExpression: withExpression,
 }
 
 /** An expression in DuckDB SQL, of its own type. Throws UnsupportedError for what DuckDB cannot do. */
-export function bare(context: Context, node: Expression, scope: Scope): Typed {
+export function bare(context: Context, node: ast.Expression, scope: Scope): Typed {
   const key = context.keys.expressions.get(node)
-  const print = printers[node.kind] as Printer<Expression['kind']>
+  const print = printers[node.kind] as Printer<ast.Expression['kind']>
   const printed = key ?? print(context, node, scope)
   return typeof printed === 'string' ? typed(printed, typeIn(context, node)) : printed
 }
@@ -79,17 +70,13 @@ export function bare(context: Context, node: Expression, scope: Scope): Typed {
  * A short value stands wherever its name does. A long one is a column of a subquery, as values of values would grow exponentially;
  * but one of many rows is of the query that it stands in.
  */
-function withExpression(context: Context, node: WithExpression, scope: Scope): Typed {
+function withExpression(context: Context, node: ast.WithExpression, scope: Scope): Typed {
   const isOfRows = [...descendantsHere(node)].some(isOverRows)
   const columns: string[] = []
   for (const item of node.variables) {
     const { sql, type } = context.expression(item.expression, scope)
     if (isOfRows && sql.length > 100 * longestValue)
-      throw context.unsupported(
-        node,
-        'WITH of so many uses of aggregates',
-        'compute them in a query inside this one',
-      )
+      throw context.unsupported(node, 'WITH of so many aggregates', 'compute them in a query inside')
     if (isOfRows || sql.length < longestValue) context.items.set(item, typed(sql, type))
     else {
       const name = quoteName(context.uniqueName('v'))
@@ -108,36 +95,80 @@ function withExpression(context: Context, node: WithExpression, scope: Scope): T
 const longestValue = 500
 
 /** CURRENT_TIMESTAMP and its like are calls without parentheses where nothing else has their name. */
-function pathOrTime(context: Context, node: Path, scope: Scope): string | Typed {
+function pathOrTime(context: Context, node: ast.Path, scope: Scope): string | Typed {
   const reference = context.resolution.paths.get(node)
   if (reference) return path(context, node, reference, scope)
   const inside = { arguments: [], distinct: false, star: false, nulls: null, having: null, orderBy: [] }
-  const time: Call = { kind: 'Call', name: node.parts, ...inside, limit: null, over: null, at: node.at }
+  const time: ast.Call = { kind: 'Call', name: node.parts, ...inside, limit: null, over: null, at: node.at }
   return typed(call(context, time, scope).sql, typeIn(context, node))
 }
 
 /** `array[OFFSET(n)]` and the like, `json['key']`, and a STRUCT's field by its position. */
-function subscript(context: Context, node: Subscript, scope: Scope): string | Typed {
+function subscript(context: Context, node: ast.Subscript, scope: Scope): string | Typed {
   const of = context.expression(node.of, scope)
   const { type } = of
   if (type?.kind === 'STRUCT')
     return structField(of.sql, type, literalInteger(node.index)! - (node.mode === 'ORDINAL' ? 1 : 0))
-  const index = context.expression(node.index, scope).sql
+  const { sql: index, type: indexType } = context.expression(node.index, scope)
   if (type?.kind !== 'JSON')
     return repeated([of.sql, index], (array, index) => `(${array})[${position(node, array, index)}]`)
-  const key = node.index.kind === 'Literal' && node.index.literal === 'STRING' ? node.index.value : null
-  return `json_extract(${of.sql}, ${key === null ? index : jsonKey(key)})`
+  if (node.index.kind === 'Literal' && node.index.literal === 'STRING')
+    return `json_extract(${of.sql}, ${jsonKey(node.index.value)})`
+  const key = indexType?.kind === 'INT64' ? jsonIndex : jsonKeyOf
+  return repeated([of.sql, index], (json, index) => `json_extract(${json}, ${key(index)})`)
 }
 
 /** DuckDB counts from 1, from the end for negative numbers, and gives NULL where there is no element. */
-function position(node: Subscript, array: string, index: string): string {
+function position(node: ast.Subscript, array: string, index: string): string {
   const ordinal = node.mode === 'ORDINAL' || node.mode === 'SAFE_ORDINAL'
   // The largest integers have none after them.
   const at = ordinal
     ? index
-    : node.index.kind === 'Literal'
+    : (literalInteger(node.index) ?? Infinity) < 2 ** 31
       ? `(${index} + 1)`
       : `(${index} + CASE WHEN ${index} < ${2 ** 31} THEN 1 ELSE 0 END)`
   if (node.mode?.startsWith('SAFE_')) return `CASE WHEN ${at} > 0 THEN ${at} END`
   return `CASE WHEN ${at} < 1 OR ${at} > len(${array}) THEN ${raise('Array index is out of bounds')} ELSE ${at} END`
+}
+
+/** As a filter of the array where the query only reads an UNNEST (`someElement`), else as DuckDB's EXISTS. */
+function exists(context: Context, node: ast.Exists, scope: Scope): string {
+  return someElement(context, node.query, scope) ?? `EXISTS(${context.query(node.query, scope).sql})`
+}
+
+/**
+ * `EXISTS (SELECT ... FROM UNNEST(array) AS x WHERE condition)` as a filter of the array, twenty times as fast as the
+ * join that DuckDB makes of it; `null` for any other query.
+ */
+function someElement(context: Context, query: ast.Query, scope: Scope): string | null {
+  const { body } = query
+  if (query.with || query.limit || query.offset || body.kind !== 'Select') return null
+  const { from, where } = body
+  const plain = !body.groupBy && !body.having && !body.qualify && !body.as && body.windows.length === 0
+  if (!plain || from?.kind !== 'UnnestReference' || from.offset || !where) return null
+  if ([where, ...body.items].some(needsQuery)) return null
+  const own = context.resolution.sources.get(from)!
+  const inner: Scope = { own, outer: scope }
+  const inCondition = levels(context, where, inner)
+  inCondition.delete(inner)
+  // A lambda of DuckDB sees the columns of the query that it stands in, and of no other.
+  if ([...inCondition].some(level => level !== scope)) return null
+  if (new Set([...levels(context, from.array, scope), ...inCondition]).size > 1) return null
+  const array = context.expression(from.array, scope)
+  if (array.type === null) return null
+  const element = quoteName(context.uniqueName('x'))
+  const column = own.variables[0]!.element!
+  context.columns.set(column, typed(element, typeOf(column)))
+  const condition = context.expression(where, inner).sql
+  return `COALESCE(len(list_filter(${array.sql}, lambda ${element}: ${condition})) > 0, false)`
+}
+
+/** The queries whose columns are named; `null` stands for that of names that are no columns. */
+function levels(context: Context, expression: ast.Expression, scope: Scope): Set<Scope | null> {
+  return new Set(namesIn(context, expression).map(path => levelOf(context, path, scope)))
+}
+
+/** Whether an expression holds what cannot stand in a DuckDB lambda. */
+function needsQuery(node: ast.AnyNode): boolean {
+  return [...descendants(node)].some(inner => inner.kind === 'Query' || isOverRows(inner))
 }

@@ -2,11 +2,12 @@
 import type { From, Join, Query, QueryBody } from '../../../sql/tree.ts'
 import type { RangeVariable, Source } from '../../../sql/resolve/resolution.ts'
 import { quoteName } from '../syntax.ts'
-import { coerce } from './coercion.ts'
-import { type Context, type FromRows, type Relation, type Scope, typed } from './context.ts'
-import { columnValue, levelOf, mergedIn, namesIn, typeOf } from './names.ts'
+import { coerce, commonOf } from './coercion.ts'
+import { type Context, type FromRows, type Relation, type Scope, type Typed, typed } from './context.ts'
+import { columnValue, mergedIn, typeOf } from './names.ts'
+import { equality } from './operators.ts'
 import { pivot, unpivot } from './pivot.ts'
-import { arrayOf, arrayStep, firstArray } from './unnest.ts'
+import { arrayStep, derivedRows, firstArray } from './unnest.ts'
 
 /**
  * Whether a query takes the first rows. In FROM such a query is computed by itself: DuckDB filters rows below a LIMIT by what they
@@ -78,9 +79,12 @@ function table(
 
 function join(context: Context, node: Join, source: Source, outer: Scope | null): FromRows {
   const left = fromClause(context, node.left, outer)
-  const array = arrayOf(context, node.right)
-  if (array && !standsAlone(context, node, { own: left.source, outer }))
-    return arrayStep(context, node, left, outer)
+  if (context.resolution.sources.get(node.right)!.ofLeft) {
+    const all = arrayStep(context, node, left, outer)
+    if (node.using.length === 0) return all
+    const condition = using(context, node, source, { own: source, outer })
+    return derivedRows(context, { ...all, source }, [], condition)
+  }
   const right = fromClause(context, node.right, outer)
   const words = node.type === 'COMMA' || node.type === 'CROSS' ? 'CROSS JOIN' : `${node.type} JOIN`
   const sql = `${left.sql} ${words} ${right.joined ? `(${right.sql})` : right.sql}`
@@ -90,22 +94,16 @@ function join(context: Context, node: Join, source: Source, outer: Scope | null)
   return { sql: on ? `${sql} ON ${on}` : sql, joined: true, source, order: [] }
 }
 
-/** Whether an array is joined as a table is: RIGHT and FULL JOIN do not see the left side, and USING seldom needs it. */
-function standsAlone(context: Context, node: Join, left: Scope): boolean {
-  if (node.type === 'RIGHT' || node.type === 'FULL') return true
-  if (node.using.length === 0) return false
-  const names = namesIn(context, arrayOf(context, node.right)!)
-  return !names.some(path => levelOf(context, path, left) === left)
-}
-
 /** USING as ON, and each of its columns once, from the side that has it. */
 function using(context: Context, node: Join, { merged }: Source, scope: Scope): string {
   const own = merged.slice(0, node.using.length)
   const conditions = own.map(column => {
-    const [a, b] = mergedIn(column).map(side => coerce(columnValue(context, side, scope), typeOf(column)).sql)
-    const kept = { RIGHT: b!, FULL: `COALESCE(${a}, ${b})` }[node.type as string] ?? a!
-    context.columns.set(column, typed(kept, typeOf(column)))
-    return `${a} = ${b}`
+    const sides = mergedIn(column).map(side => columnValue(context, side, scope))
+    const common = commonOf(sides)!
+    const [a, b] = sides.map(side => coerce(side, common)) as [Typed, Typed]
+    const both = typed(`COALESCE(${a.sql}, ${b.sql})`, common)
+    context.columns.set(column, { RIGHT: sides[1]!, FULL: both }[node.type as string] ?? sides[0]!)
+    return equality(a, b)
   })
   return conditions.join(' AND ')
 }

@@ -1,14 +1,6 @@
 /** Literals, parameters, and arrays and structs that are written out. */
 import { nameKey } from '../../../sql/relations.ts'
-import type {
-  ArrayLiteral,
-  Expression,
-  Literal,
-  ParameterReference,
-  StructLiteral,
-  Tuple,
-  TypedLiteral,
-} from '../../../sql/tree.ts'
+import type * as ast from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { canonicalJson } from '../udfs/json.ts'
@@ -16,11 +8,10 @@ import { microsOf, quickShapes } from '../udfs/date-casts.ts'
 import { datetimeText } from '../udfs/date-text.ts'
 import { ValueError } from '../udfs/udf.ts'
 import { duckType, quoteText } from '../syntax.ts'
-import { hasShape } from './casts.ts'
 import { arrayOf, type Context, type Scope, structSql, type Typed, typed } from './context.ts'
 import { typeIn } from './coercion.ts'
 
-const literals: Record<Literal['literal'], (node: Literal) => Typed> = {
+const literals: Record<ast.Literal['literal'], (node: ast.Literal) => Typed> = {
   STRING: node => typed(quoteText(node.value), 'STRING'),
   BYTES: node => typed(`unhex('${Buffer.from(node.value, 'latin1').toString('hex')}')`, 'BYTES'),
   INTEGER: node => integer(BigInt(node.text)),
@@ -34,7 +25,7 @@ function integer(value: bigint): Typed {
 }
 
 /** Its `origin` lets it be coerced more freely than a column of its type. */
-export function literal(context: Context, node: Literal): Typed {
+export function literal(context: Context, node: ast.Literal): Typed {
   const value = { ...literals[node.literal](node), origin: 'literal' as const }
   if (node.literal !== 'STRING') return value
   const readAs = (type: ScalarName) => {
@@ -46,7 +37,7 @@ export function literal(context: Context, node: Literal): Typed {
 }
 
 /** An integer literal with a minus before it. */
-export function negativeInteger({ text }: Literal): Typed {
+export function negativeInteger({ text }: ast.Literal): Typed {
   return { ...integer(-BigInt(text)), origin: 'literal' }
 }
 
@@ -69,12 +60,15 @@ const quick = Object.fromEntries(
   Object.entries(quickShapes).map(([type, shape]) => [type, new RegExp(`^(?:${shape})$`)]),
 ) as Record<keyof typeof quickShapes, RegExp>
 
+/** Digits of a literal that its type cannot hold are refused, where a cast rounds. */
+const numericShape = /^\s*[+-]?(\d{1,29}(\.\d{0,9}0*)?|\.\d{1,9}0*)([eE][+-]?\d+)?\s*$/
+
 /** The text of a literal of a type as DuckDB reads it; `null` for one that has no such value. */
 function readText(text: string, type: ScalarName): string | null {
   try {
     if (type === 'JSON') return canonicalJson(text)
     if (type !== 'DATE' && type !== 'DATETIME' && type !== 'TIME' && type !== 'TIMESTAMP')
-      return hasShape(text, type) ? text : null
+      return type !== 'NUMERIC' || numericShape.test(text) ? text : null
     const micros = microsOf(type, text)
     if (quick[type].test(text)) return text
     const written = datetimeText(micros)
@@ -86,7 +80,7 @@ function readText(text: string, type: ScalarName): string | null {
 }
 
 /** `TIMESTAMP '2026-11-14'` and the like; without a zone it is UTC. Throws SqlError for text of another shape. */
-export function typedLiteral(context: Context, node: TypedLiteral): Typed {
+export function typedLiteral(context: Context, node: ast.TypedLiteral): Typed {
   const text = readText(node.value.value, node.type)
   if (text === null) throw context.invalid(node, `Invalid ${node.type} literal: ${formOf(node.type)}`)
   const value = node.type === 'BIGNUMERIC' ? `gsql_bignumeric(${quoteText(text)})` : quoteText(text)
@@ -94,7 +88,7 @@ export function typedLiteral(context: Context, node: TypedLiteral): Typed {
 }
 
 /** A parameter is bound as text (see values.ts); its prefix keeps it apart from `$now`. */
-export function parameter(context: Context, node: ParameterReference): Typed {
+export function parameter(context: Context, node: ast.ParameterReference): Typed {
   const { type } = context.resolution.values.get(node) as { type: SqlType }
   return { ...typed(boundValue(`$p_${node.name.toLowerCase()}`, type), type), origin: 'parameter' }
 }
@@ -122,7 +116,7 @@ function hasBytes(type: SqlType): boolean {
   return type.kind === 'BYTES' || (type.kind === 'STRUCT' && type.fields.some(field => hasBytes(field.type)))
 }
 
-export function arrayLiteral(context: Context, node: ArrayLiteral, scope: Scope): Typed {
+export function arrayLiteral(context: Context, node: ast.ArrayLiteral, scope: Scope): Typed {
   const items = context.expressions(node.items, scope)
   const sql = `[${items.map(item => item.sql).join(', ')}]`
   const type = typeIn(context, node)!
@@ -130,33 +124,29 @@ export function arrayLiteral(context: Context, node: ArrayLiteral, scope: Scope)
   return { ...typed(sql, type), origin: 'literal', empty: items.length === 0 }
 }
 
-/** Throws UnsupportedError for no field or two of one name. */
-export function structLiteral(context: Context, node: StructLiteral, scope: Scope): Typed {
-  return struct(
-    context,
-    node,
-    node.items.map(({ expression }) => expression),
-    scope,
-  )
-}
-
-/** `(a, b)`, which is a STRUCT of fields without names. */
-export function tuple(context: Context, node: Tuple, scope: Scope): Typed {
-  return struct(context, node, node.items, scope)
-}
-
-function struct(context: Context, node: StructLiteral | Tuple, items: Expression[], scope: Scope): Typed {
+/** STRUCT(a, b), or (a, b). Throws UnsupportedError for no field or two of one name. */
+export function struct(context: Context, node: ast.StructLiteral | ast.Tuple, scope: Scope): Typed {
+  const items = node.items.map(item => (item.kind === 'SelectColumn' ? item.expression : item))
   const type = typeIn(context, node) as StructType
   if (items.length === 0) throw context.unsupported(node, 'A STRUCT without fields', 'give it one')
-  const keys = new Set(type.fields.map(({ name }, at) => nameKey(fieldName(name, at))))
-  if (keys.size < items.length)
-    throw context.unsupported(node, 'A STRUCT with two fields of one name', 'name one of them with AS')
+  checkFields(context, node, type.fields)
   const fields = context.expressions(items, scope)
   const sql = structSql(fields.map((field, at) => ({ name: type.fields[at]!.name, sql: field.sql })))
   return { ...typed(sql, type), fields }
 }
 
+/** Throws UnsupportedError for two fields of one name, which DuckDB's structs do not have. */
+export function checkFields(
+  context: Context,
+  node: ast.Node,
+  fields: readonly { name: string | null }[],
+): void {
+  const keys = new Set(fields.map(({ name }, at) => nameKey(fieldName(name, at))))
+  if (keys.size < fields.length)
+    throw context.unsupported(node, 'A STRUCT with two fields of one name', 'name one of them with AS')
+}
+
 /** The value of an integer literal, else `null`. */
-export function literalInteger(node: Expression | undefined): number | null {
+export function literalInteger(node: ast.Expression | undefined): number | null {
   return node?.kind === 'Literal' && node.literal === 'INTEGER' ? Number(node.text) : null
 }

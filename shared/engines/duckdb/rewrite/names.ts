@@ -60,11 +60,18 @@ export function fieldOf({ type, sql }: Typed, field: Identifier): Typed {
   return structField(sql, type, at)
 }
 
-/** The path to one key, as a DuckDB literal: in a JSONPath, `*` would stand for every key, in quotes too. */
+/** The path to one key, as a DuckDB literal: in a JSONPath, `*` would stand for every key, in quotes too, and an empty one is none. */
 export function jsonKey(key: string): string {
-  if (!/["*]/.test(key)) return quoteText(`$."${key}"`)
+  if (!/["*]|^$/.test(key)) return quoteText(`$."${key}"`)
   return quoteText(`/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
 }
+
+/** The same for a key that is computed. */
+export const jsonKeyOf = (key: string) =>
+  `CASE WHEN regexp_matches(${key}, '["*]|^$') THEN '/' || replace(replace(${key}, '~', '~0'), '/', '~1') ELSE '$."' || ${key} || '"' END`
+
+/** DuckDB counts negative ones from the end. */
+export const jsonIndex = (index: string) => `CASE WHEN ${index} >= 0 THEN ${index} END`
 
 /** Of all paths those that stand for something: CURRENT_DATE is a call. */
 export function namesIn(context: Context, node: AnyNode): Path[] {

@@ -2,19 +2,7 @@
 import { isOverRows } from '../../../sql/resolve/calls.ts'
 import { isListed } from '../../../sql/resolve/expressions.ts'
 import { numberKinds } from '../../../sql/resolve/types.ts'
-import type {
-  Between,
-  Binary,
-  BinaryOperator,
-  Expression,
-  In,
-  Is,
-  IsDistinctFrom,
-  Like,
-  LikeAny,
-  Query,
-  Unary,
-} from '../../../sql/tree.ts'
+import type * as ast from '../../../sql/tree.ts'
 import type { SqlType, StructType } from '../../../sql/types.ts'
 import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
@@ -28,7 +16,7 @@ import { negativeInteger } from './literals.ts'
 
 type Sides = [left: Typed, right: Typed]
 
-export function binary(context: Context, node: Binary, scope: Scope): string | Typed {
+export function binary(context: Context, node: ast.Binary, scope: Scope): string | Typed {
   const { operator } = node
   if (operator === '||') return concatenated(context, node, scope)
   const nodes = [node.left, node.right]
@@ -43,7 +31,7 @@ export function binary(context: Context, node: Binary, scope: Scope): string | T
 }
 
 /** Of values of one type. NaN is equal to nothing. */
-function comparison(a: Typed, b: Typed, operator: BinaryOperator): string {
+function comparison(a: Typed, b: Typed, operator: ast.BinaryOperator): string {
   if (a.type?.kind === 'STRUCT') return structComparison(a, b, a.type, operator)
   const compared = `(${a.sql} ${operator} ${b.sql})`
   return a.type?.kind === 'FLOAT64' ? withoutNaN(a, b, operator, compared) : compared
@@ -54,7 +42,7 @@ export function equality(a: Typed, b: Typed): string {
 }
 
 /** Field by field, so that a NULL in one makes equality unknown; structs have no order. */
-function structComparison(a: Typed, b: Typed, type: StructType, operator: BinaryOperator): string {
+function structComparison(a: Typed, b: Typed, type: StructType, operator: ast.BinaryOperator): string {
   const field = (of: Typed, at: number) => of.fields?.[at] ?? structField(of.sql, type, at)
   const same = type.fields.map((_, at) => equality(field(a, at), field(b, at))).join(' AND ')
   const known = [a, b].flatMap(({ sql, fields }) => (fields ? [] : `${sql} IS NOT NULL`))
@@ -63,7 +51,7 @@ function structComparison(a: Typed, b: Typed, type: StructType, operator: Binary
 }
 
 /** Nothing is equal to NaN, less or greater, itself included; to DuckDB it is the greatest number and equal to itself. */
-function withoutNaN(a: Typed, b: Typed, operator: BinaryOperator, compared: string): string {
+function withoutNaN(a: Typed, b: Typed, operator: ast.BinaryOperator, compared: string): string {
   const [one, other] = operator === '<' || operator === '<=' ? [b, a] : [a, b]
   if (one.origin === 'literal' || (operator.length === 1 && operator === '=' && other.origin === 'literal'))
     return compared
@@ -76,7 +64,7 @@ function withoutNaN(a: Typed, b: Typed, operator: BinaryOperator, compared: stri
   })
 }
 
-function bitsOfBytes(context: Context, node: Binary | Unary) {
+function bitsOfBytes(context: Context, node: ast.Binary | ast.Unary) {
   return context.unsupported(node, `operator ${node.operator} of BYTES`, 'only BigQuery runs it')
 }
 
@@ -90,7 +78,7 @@ function shifted(left: Typed, right: Typed, operator: string): string {
 }
 
 /** @param given the operands without the coercions of `sides` */
-function arithmetic(node: Binary, type: SqlType, given: Sides, sides: Sides): Typed {
+function arithmetic(node: ast.Binary, type: SqlType, given: Sides, sides: Sides): Typed {
   const { operator } = node
   const [{ sql: a, type: common }, { sql: b }] = sides
   if (!numberKinds.includes(type.kind)) return typed(ofTimes(node, type, sides), type)
@@ -151,7 +139,7 @@ export function divisorOf(
   dividend: string,
   divisor: string,
   type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)',
-  node: Expression,
+  node: ast.Expression,
 ): string {
   if (node.kind === 'Literal' && /^(INTEGER|FLOAT)$/.test(node.literal) && Number(node.text) !== 0)
     return divisor
@@ -164,7 +152,7 @@ export function nonZero(sql: string, type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)'
 }
 
 /** Of INTERVALs, and of dates and times with them or with each other. */
-function ofTimes(node: Binary, type: SqlType, [left, right]: Sides): string {
+function ofTimes(node: ast.Binary, type: SqlType, [left, right]: Sides): string {
   const { operator } = node
   const ofIntervals = intervalArithmetic(left, right, operator)
   if (ofIntervals) return ofIntervals
@@ -183,7 +171,7 @@ function ofTimes(node: Binary, type: SqlType, [left, right]: Sides): string {
   )
 }
 
-/** The INTERVAL between two points of one type: of TIMESTAMPs in hours, of DATEs in days, of DATETIMEs in both. */
+/** The INTERVAL between two points of one type: of TIMESTAMPs and TIMEs in hours, of DATEs in days, of DATETIMEs in both. */
 function elapsed(to: Typed, from: Typed): string {
   if (to.type?.kind === 'DATE') return `to_days(CAST(${to.sql} - ${from.sql} AS INTEGER))`
   if (to.type?.kind === 'DATETIME') return `(${to.sql} - ${from.sql})`
@@ -191,7 +179,7 @@ function elapsed(to: Typed, from: Typed): string {
 }
 
 /** Strings, bytes or arrays; other values are cast to strings. A whole chain at once, since its bound is on what the chain makes. */
-function concatenated(context: Context, node: Binary, scope: Scope): string {
+function concatenated(context: Context, node: ast.Binary, scope: Scope): string {
   const { kind } = typeIn(context, node)!
   const values = context.expressions(links(node), scope).map(value => {
     const isText = kind !== 'STRING' || value.type?.kind === 'STRING'
@@ -200,12 +188,12 @@ function concatenated(context: Context, node: Binary, scope: Scope): string {
   return `(${values.join(' || ')})`
 }
 
-function links(node: Expression): Expression[] {
+function links(node: ast.Expression): ast.Expression[] {
   return node.kind === 'Binary' && node.operator === '||' ? [...links(node.left), node.right] : [node]
 }
 
 /** `-` and an integer literal are one: without the sign, the least INT64 is out of range. */
-export function unary(context: Context, node: Unary, scope: Scope): Typed {
+export function unary(context: Context, node: ast.Unary, scope: Scope): Typed {
   const { operand, operator } = node
   if (operator === '-' && operand.kind === 'Literal' && operand.literal === 'INTEGER')
     return negativeInteger(operand)
@@ -216,7 +204,7 @@ export function unary(context: Context, node: Unary, scope: Scope): Typed {
   return { ...value, sql: `(${operator} ${value.sql})`, unchecked: undefined }
 }
 
-export function like(context: Context, node: Like, scope: Scope): string {
+export function like(context: Context, node: ast.Like, scope: Scope): string {
   const [text, pattern] = context
     .expressions([node.left, node.right], scope)
     .map(({ sql, type }) => (type?.kind === 'BYTES' ? `gsql_characters(${sql})` : sql)) as [string, string]
@@ -238,7 +226,7 @@ function matches(text: string, pattern: string): string {
 }
 
 /** As a chain of OR or AND, of the patterns that are listed or of those in an array. */
-export function likeAny(context: Context, node: LikeAny, scope: Scope): string {
+export function likeAny(context: Context, node: ast.LikeAny, scope: Scope): string {
   const { among } = node
   const any = node.quantifier === 'ANY'
   const { sql: operand } = context.expression(node.operand, scope)
@@ -254,7 +242,7 @@ export function likeAny(context: Context, node: LikeAny, scope: Scope): string {
 }
 
 /** IN a list, an array or a query. */
-export function inOperator(context: Context, node: In, scope: Scope): string {
+export function inOperator(context: Context, node: ast.In, scope: Scope): string {
   const { among } = node
   if (among.kind === 'InQuery') return negated(node.not, inQuery(context, node, among.query, scope))
   if (among.kind === 'InUnnest' && !isListed(among))
@@ -264,7 +252,7 @@ export function inOperator(context: Context, node: In, scope: Scope): string {
   return negated(node.not, inList(context, node, items, scope))
 }
 
-function inList(context: Context, node: In, items: Expression[], scope: Scope): string {
+function inList(context: Context, node: ast.In, items: ast.Expression[], scope: Scope): string {
   const values = context.expressions([node.operand, ...items], scope)
   const [first, ...others] = values as [Typed, ...Typed[]]
   // Of FLOAT64s only NaN is another matter, and no literal is NaN.
@@ -284,7 +272,7 @@ function inList(context: Context, node: In, items: Expression[], scope: Scope): 
 }
 
 /** Whether one of the rows is equal; NULL if none is, and of some it is not known. */
-function inQuery(context: Context, node: In, query: Query, scope: Scope): string {
+function inQuery(context: Context, node: ast.In, query: ast.Query, scope: Scope): string {
   const operand = context.bare(node.operand, scope)
   const { names, sql } = context.query(query, scope)
   const [column] = context.resolution.rows.get(query)!.columns
@@ -297,18 +285,14 @@ function inQuery(context: Context, node: In, query: Query, scope: Scope): string
   if (kind !== 'STRUCT') return `(${operand.sql} IN (${sql}))`
   // What is computed of many rows cannot be inside a query.
   if ([...descendantsHere(node.operand)].some(isOverRows))
-    throw context.unsupported(
-      node,
-      'A STRUCT of aggregates IN a query',
-      'select it in a query of its own, and compare around that',
-    )
+    throw context.unsupported(node, 'A STRUCT of aggregates IN a query', 'compare around the query')
   const equal = equality(asCoerced(context, node.operand, operand), coerce(value, type!))
   const found = `CASE WHEN bool_or(${equal}) THEN true WHEN bool_or(${equal} IS NULL) THEN NULL ELSE false END`
   return `(SELECT ${found} FROM (${sql}) AS ${rows})`
 }
 
 /** Without a match the result is NULL, not false, if either side holds a NULL; but an empty array has no match. */
-function inArray(context: Context, node: In, among: Expression, scope: Scope): string {
+function inArray(context: Context, node: ast.In, among: ast.Expression, scope: Scope): string {
   const operand = context.expression(node.operand, scope)
   const array = context.expression(among, scope)
   const element = elementOf(array.type)!
@@ -335,7 +319,7 @@ export function anyOf(tests: string): string {
   )
 }
 
-export function between(context: Context, node: Between, scope: Scope): string {
+export function between(context: Context, node: ast.Between, scope: Scope): string {
   const values = context.expressions([node.operand, node.low, node.high], scope)
   const [operand, low, high] = values as [Typed, Typed, Typed]
   // DuckDB's greatest number is NaN, which nothing comes before.
@@ -351,13 +335,13 @@ export function between(context: Context, node: Between, scope: Scope): string {
 }
 
 /** IS NULL, TRUE or FALSE, never NULL itself; UNKNOWN is NULL. */
-export function is(context: Context, node: Is, scope: Scope): string {
+export function is(context: Context, node: ast.Is, scope: Scope): string {
   const what = node.what === 'UNKNOWN' ? 'NULL' : node.what
   return `(${context.expression(node.operand, scope).sql} IS ${node.not ? 'NOT ' : ''}${what})`
 }
 
 /** Never NULL: to it, NULL is a value like others. */
-export function isDistinctFrom(context: Context, node: IsDistinctFrom, scope: Scope): string {
+export function isDistinctFrom(context: Context, node: ast.IsDistinctFrom, scope: Scope): string {
   const [left, right] = context.expressions([node.left, node.right], scope) as Sides
   return `(${left.sql} IS ${node.not ? 'NOT ' : ''}DISTINCT FROM ${right.sql})`
 }

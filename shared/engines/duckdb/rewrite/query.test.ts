@@ -245,6 +245,19 @@ const claims: Record<string, Claim[]> = {
       [{ m: 1, n: 2 }],
     ],
     [
+      'ROLLUP and CUBE inside GROUPING SETS stand for their sets',
+      `SELECT x, y, COUNT(*) AS n FROM (SELECT 1 AS x, 2 AS y UNION ALL SELECT 1, 3)
+        GROUP BY GROUPING SETS (ROLLUP (x, (y)), CUBE ((x, y)), y) ORDER BY x, y, n`,
+      [
+        { x: null, y: null, n: 2 },
+        { x: null, y: null, n: 2 },
+        { x: null, y: 2, n: 1 },
+        { x: null, y: 3, n: 1 },
+        { x: 1, y: null, n: 2 },
+        ...[2, 2, 3, 3].map(y => ({ x: 1, y, n: 1 })),
+      ],
+    ],
+    [
       'GROUPING SETS groups by each set, and by nothing for the total',
       'SELECT x, y, COUNT(*) AS n FROM (SELECT 1 AS x, 2 AS y UNION ALL SELECT 1, 3) GROUP BY GROUPING SETS (x, (x, y), ()) ORDER BY x, y',
       [

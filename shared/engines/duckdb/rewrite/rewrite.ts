@@ -76,11 +76,7 @@ export function rewrite(
   const columns = namedColumns(relation.columns)
   const seen = new Set<string>()
   for (const { name } of columns) {
-    if (seen.has(nameKey(name)))
-      throw context.invalid(
-        innermost(tree),
-        `Duplicate column names in the result are not supported. Found duplicate(s): ${name}; give one another name with AS, or leave it out with * EXCEPT`,
-      )
+    if (seen.has(nameKey(name))) throw context.invalid(innermost(tree), `${twice}: ${name}; ${instead}`)
     seen.add(nameKey(name))
   }
   const read = [...resolution.tables].flatMap(([{ path }, kind]) =>
@@ -88,6 +84,9 @@ export function rewrite(
   )
   return { sql: relation.sql, columns, tables: [...new Set(read)].sort(), usesNow }
 }
+
+const twice = 'Duplicate column names in the result are not supported. Found duplicate(s)'
+const instead = 'give one another name with AS, or leave it out with * EXCEPT'
 
 /** Without the parentheses: those around a caller's own SQL are the endpoint's. */
 function innermost({ body }: Query): QueryBody {

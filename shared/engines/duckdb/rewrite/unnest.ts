@@ -3,21 +3,12 @@
  * thousand times as long as UNNEST in a select list. So each array becomes one more SELECT around the source on its left:
  * `(SELECT <all columns so far>, UNNEST(array) FROM <so far>)`. DuckDB itself leaves out columns that are not read.
  */
-import type { Expression, From, Join } from '../../../sql/tree.ts'
+import type { Expression, Join } from '../../../sql/tree.ts'
 import type { Column, RangeVariable, Source } from '../../../sql/resolve/resolution.ts'
 import { descendants } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { type Context, type FromRows, type Scope, type Typed, typed } from './context.ts'
 import { columnValue, noRows, typeOf } from './names.ts'
-
-/** The array that an item of FROM stands for; `null` for tables. */
-export function arrayOf(context: Context, node: From): Expression | null {
-  if (node.kind === 'TableReference' && context.resolution.tables.get(node) !== 'array') return null
-  if (node.kind !== 'TableReference' && node.kind !== 'UnnestReference') return null
-  const [elements] = context.resolution.sources.get(node)!.variables
-  const { from } = elements!.element!
-  return from.kind === 'array' ? from.array : null
-}
 
 const nothing: FromRows = { sql: '', joined: false, source: noRows, order: [] }
 
@@ -28,8 +19,8 @@ export function firstArray(context: Context, source: Source, outer: Scope | null
 
 /** An array on the right of a join, most often of the rows on its left. */
 export function arrayStep(context: Context, node: Join, left: FromRows, outer: Scope | null): FromRows {
-  // Refuses what cannot be joined to an array.
-  if (node.using.length > 0) throw context.unsupported(node, `A ${node.type} JOIN with an array and USING`)
+  if (node.using.length > 0 && node.type === 'LEFT')
+    throw context.unsupported(node, 'A LEFT JOIN with an array of its rows and USING')
   const right = context.resolution.sources.get(node.right)!
   const elements = elementsOf(context, right, { own: left.source, outer })
   const condition = node.on && !isTrue(node.on) ? node.on : null
@@ -89,11 +80,7 @@ function matching(
 ): Lists {
   const nested = [...descendants(condition)].some(inner => inner.kind === 'Query')
   if (nested)
-    throw context.unsupported(
-      condition,
-      'LEFT JOIN UNNEST on a condition with a subquery',
-      'select the subquery before, and compare with its column',
-    )
+    throw context.unsupported(condition, 'LEFT JOIN UNNEST on a subquery', 'select the subquery before')
   const [elements, offsets] = variables as [RangeVariable, RangeVariable?]
   const stands = ({ element }: RangeVariable, sql: string) =>
     context.columns.set(element!, typed(sql, typeOf(element!)))
@@ -104,12 +91,12 @@ function matching(
     return lists({ ...array, sql: `list_filter(${array.sql}, lambda ${element}: ${test})` })
   }
   const pair = quoteName(context.uniqueName('pair'))
-  stands(elements, `${pair}.element`)
-  stands(offsets, `${pair}.place`)
+  stands(elements, `(${pair}).element`)
+  stands(offsets, `(${pair}).place`)
   const test = context.expression(condition, scope).sql
   const pairs = `list_transform(range(len(${array.sql})), lambda place: {element: (${array.sql})[place + 1], place: place})`
   const kept = `list_filter(${pairs}, lambda ${pair}: ${test})`
-  const part = (name: string) => `list_transform(${kept}, lambda ${pair}: ${pair}.${name})`
+  const part = (name: string) => `list_transform(${kept}, lambda ${pair}: (${pair}).${name})`
   return { elements: part('element'), offsets: part('place') }
 }
 

@@ -6,7 +6,8 @@ import type { WholeWindow } from '../../../sql/resolve/resolution.ts'
 import type { Count, Frame, FrameBound, OrderItem } from '../../../sql/tree.ts'
 import { descendants } from '../../../sql/walk.ts'
 import type { Context, Scope, Typed } from './context.ts'
-import { parameter } from './literals.ts'
+import { coerce, typeIn } from './coercion.ts'
+import { literal, parameter } from './literals.ts'
 
 /** ` OVER (...)` of a call, or nothing. */
 export function overClause(context: Context, over: WholeWindow | null, scope: Scope): string {
@@ -15,7 +16,7 @@ export function overClause(context: Context, over: WholeWindow | null, scope: Sc
   const parts = [
     partitionBy.length > 0 && `PARTITION BY ${context.expressions(partitionBy, scope).map(sqlOf).join(', ')}`,
     orderBy.length > 0 && orderByClause(context, orderBy, scope, ranges(context, over)),
-    frame && frameClause(context, frame),
+    frame && frameClause(context, frame, orderBy[0]),
   ]
   return ` OVER (${parts.filter(Boolean).join(' ')})`
 }
@@ -26,7 +27,7 @@ const sqlOf = ({ sql }: Typed) => sql
 export function orderByClause(context: Context, items: OrderItem[], scope: Scope, distance = false): string {
   const keys = items.map(item => {
     const key = context.expression(item.expression, scope)
-    return (distance ? '' : nanKey(key, item)) + key.sql + orderDirection(item)
+    return (distance ? leastForNan(key) : nanKey(key, item) + key.sql) + orderDirection(item)
   })
   return `ORDER BY ${keys.join(', ')}`
 }
@@ -35,13 +36,15 @@ export function orderByClause(context: Context, items: OrderItem[], scope: Scope
 function ranges(context: Context, { frame, orderBy }: WholeWindow): boolean {
   if (frame?.unit !== 'RANGE' || !(frame.start.count ?? frame.end?.count)) return false
   const query = [...descendants(orderBy[0]!)].find(({ kind }) => kind === 'Query')
-  if (query)
-    throw context.unsupported(
-      query,
-      'RANGE with a distance, ordered by a subquery,',
-      'select the subquery in FROM, and order by its column',
-    )
+  if (query) throw context.unsupported(query, 'RANGE ordered by a subquery', 'select it in FROM')
   return true
+}
+
+/** The only key of a frame that is a distance, in which NaN is the least number: below that which -Infinity becomes. */
+function leastForNan({ sql, type }: Typed): string {
+  if (type?.kind !== 'FLOAT64') return sql
+  const least = `WHEN ${sql} = '-Infinity' THEN ${-Number.MAX_VALUE}`
+  return `CASE WHEN isnan(${sql}) THEN '-Infinity' ${least} ELSE ${sql} END`
 }
 
 /** A key before that of a FLOAT64: NaN is the least number, and DuckDB's greatest. */
@@ -56,13 +59,17 @@ export function orderDirection(item: OrderItem, direction = item.direction ?? 'A
   return ` ${direction} NULLS ${item.nulls ?? (item.direction === 'DESC' ? 'LAST' : 'FIRST')}`
 }
 
-function frameClause(context: Context, { unit, start, end }: Frame): string {
-  const from = frameBound(context, start)
-  return `${unit} ${end ? `BETWEEN ${from} AND ${frameBound(context, end)}` : from}`
+function frameClause(context: Context, { unit, start, end }: Frame, key?: OrderItem): string {
+  const from = frameBound(context, start, key)
+  return `${unit} ${end ? `BETWEEN ${from} AND ${frameBound(context, end, key)}` : from}`
 }
 
-function frameBound(context: Context, node: FrameBound): string {
-  return node.count ? `${count(context, node.count)} ${node.bound}` : node.bound
+/** A distance that is no whole number is one of the key's type. */
+function frameBound(context: Context, { bound, count: distance }: FrameBound, key?: OrderItem): string {
+  if (!distance) return bound
+  if (distance.kind !== 'Literal' || distance.literal !== 'FLOAT')
+    return `${count(context, distance)} ${bound}`
+  return `${coerce(literal(context, distance), typeIn(context, key!.expression)!).sql} ${bound}`
 }
 
 /** A number of rows: a literal or a parameter. */

@@ -232,7 +232,7 @@ function usageEndpoint(): Endpoint {
 }
 
 /** Mulberry32: a small generator, equal for equal seeds. */
-class Random {
+export class Random {
   private state: number
 
   constructor(seed: number) {

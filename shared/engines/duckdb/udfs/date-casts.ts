@@ -47,10 +47,6 @@ export function microsOf(type: TimeType, text: string): bigint {
   return inRange(/^z$/i.test(zone) ? civil : utcOf(civil, zone.trim()))
 }
 
-const reading = (type: TimeType) => scalar(['VARCHAR'], 'BIGINT', text => microsOf(type, text))
-
 export const dateCastFunctions: Record<string, ScalarFunction> = {
-  gsql_cast_datetime: reading('DATETIME'),
-  gsql_cast_time: reading('TIME'),
-  gsql_cast_timestamp: reading('TIMESTAMP'),
+  gsql_time: scalar(['VARCHAR', 'VARCHAR'], 'BIGINT', (type, text) => microsOf(type as TimeType, text)),
 }

@@ -296,6 +296,24 @@ const elements: Record<string, [has: Has, write: Writer | string, read?: RegExp]
 /** How an element that stands for no others is written. */
 export const writer = (name: string) => elements[name]![1] as Writer
 
+/** Elements that DuckDB writes in the same way. */
+const ofStrftime = 'AaBbdjmUuVWwYyHIMpS%'
+const fractionsOfStrftime: Record<string, string> = { E3S: '%S.%g', E6S: '%S.%f' }
+
+/** The format of DuckDB's strftime that writes the same in years of four digits; `null` where there is none. */
+export function strftimeOf(type: string, format: string): string | null {
+  const pieces = format.match(/%E\dS|%[^]|[^%]+|%/gu) ?? []
+  const parts = pieces.map(piece => {
+    if (!piece.startsWith('%')) return piece
+    const name = piece.slice(1)
+    const [has, write] = elements[name in fractionsOfStrftime ? 'S' : name] ?? []
+    if (has === undefined || !types[type]!.includes(has)) return null
+    if (typeof write === 'string') return strftimeOf(type, write)
+    return fractionsOfStrftime[name] ?? (ofStrftime.includes(name) ? piece : null)
+  })
+  return parts.length === 0 || parts.includes(null) ? null : parts.join('')
+}
+
 const floored = (value: bigint, by: bigint) => (value - (((value % by) + by) % by)) / by
 
 /** `UTC`, `UTC+1` or `UTC+0530`. */
@@ -445,29 +463,17 @@ export function timestampOf(parts: Parts, civil: bigint, zone: string): bigint {
   return inRange(offset === null ? utcOf(civil, parts['zone'] ?? zone) : civil - BigInt(offset) * 1_000_000n)
 }
 
-const formatting = (type: string) =>
-  scalar(['VARCHAR', 'BIGINT'], 'VARCHAR', (pattern, civil) =>
-    formatted(type, pattern, civilOf(inRange(civil)), null),
-  )
-
-const parsing = (type: string) =>
-  scalar(['VARCHAR', 'VARCHAR'], 'BIGINT', (pattern, text) =>
-    inRange(civilFrom(parsed(type, pattern, text), epoch)),
-  )
-
 export const dateTextFunctions: Record<string, ScalarFunction> = {
-  gsql_format_date: formatting('DATE'),
-  gsql_format_datetime: formatting('DATETIME'),
-  gsql_format_time: formatting('TIME'),
-  gsql_format_timestamp: scalar(['VARCHAR', 'BIGINT', 'VARCHAR'], 'VARCHAR', (pattern, micros, zone) => {
-    const { civil, offset } = civilInZone(micros, zone)
-    return formatted('TIMESTAMP', pattern, civilOf(civil), offset)
-  }),
-  gsql_parse_date: parsing('DATE'),
-  gsql_parse_datetime: parsing('DATETIME'),
-  gsql_parse_time: parsing('TIME'),
-  gsql_parse_timestamp: scalar(['VARCHAR', 'VARCHAR', 'VARCHAR'], 'BIGINT', (pattern, text, zone) => {
-    const parts = parsed('TIMESTAMP', pattern, text)
+  gsql_format: scalar(
+    ['VARCHAR', 'VARCHAR', 'BIGINT', 'VARCHAR'],
+    'VARCHAR',
+    (type, pattern, micros, zone) => {
+      const { civil, offset } = civilInZone(inRange(micros), zone)
+      return formatted(type, pattern, civilOf(civil), offset)
+    },
+  ),
+  gsql_parse: scalar(['VARCHAR', 'VARCHAR', 'VARCHAR', 'VARCHAR'], 'BIGINT', (type, pattern, text, zone) => {
+    const parts = parsed(type, pattern, text)
     const civil = civilFrom(parts, epoch)
     return parts['epoch'] === undefined ? timestampOf(parts, civil, zone) : inRange(civil)
   }),

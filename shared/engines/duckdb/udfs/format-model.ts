@@ -134,72 +134,46 @@ const reader = remembered(read => pieceOf(read, 'i'))
 const read = (type: string, model: string, text: string) =>
   partsOf(piecesOf(`${type} ${model}`), text.trim().toLowerCase())
 
-const toText = (type: string) =>
-  scalar(['VARCHAR', 'BIGINT'], 'VARCHAR', (model, civil) => timeText(type, model, civilOf(civil), 0))
-
-const fromText = (type: string) =>
-  scalar(['VARCHAR', 'VARCHAR', 'BIGINT'], 'BIGINT', (model, text, now) =>
-    inRange(civilFrom(read(type, model, text), civilOf(now))),
-  )
-
 // ---- numbers
 
-/** A model of a number, taken apart. */
-interface NumberModel {
-  /** `X`, `0` and `9` before the point, with its commas. */
-  whole: string
-  /** Digits after the point. */
-  fraction: string
-  /** `.`, or nothing for V and for whole numbers. */
-  point: string
-  /** The number times ten to this power is written. */
-  shift: number
-  currency: string
-  sign: 'leading' | 'S first' | 'S last' | 'MI' | 'PR'
-  compact: boolean
-  blank: boolean
-  exponent: boolean
-  hex: 'X' | 'x' | null
-}
-
 const numberModel =
-  /^(?<fm>FM)?(?<b1>B)?(?<s1>S)?(?<b2>B)?(?<c1>[$LC])?(?<b3>B)?(?<whole>[09X,G]*)(?<point>[.DV])?(?<fraction>[09]*)(?<c2>[$LC])?(?<e>EEEE)?(?<c3>[$LC])?(?<sign>S|MI|PR)?(?<b4>B)?$/i
+  /^(?<compact>FM)?(?<front>B?S?B?[$LC]?B?)(?<whole>[09X,G]*)(?<point>[.DV]?)(?<fraction>[09]*)(?<middle>[$LC]?)(?<exponent>EEEE)?(?<end>[$LC]?)(?<sign>S|MI|PR)?(?<last>B?)$/
 
 const currencies: Record<string, string> = { $: '$', L: '$', C: 'USD' }
 
-/** Throws ValueError for text that is no model of numbers. */
-function numberModelOf(text: string): NumberModel {
-  const groups = numberModel.exec(text)?.groups
-  const invalid = () =>
-    new ValueError('A format of numbers has an element that is not supported in its place')
-  if (!groups) throw invalid()
-  const { fm, b1, b2, b3, b4, s1, c1, c2, c3, whole, point, fraction, e, sign } = groups as Record<
-    string,
-    string
-  >
-  const currency = [c1, c2, c3].filter(Boolean)
-  if (!/[09X]/i.test(`${whole}${fraction}`) || currency.length > 1 || (s1 && sign)) throw invalid()
-  const hexadecimal = /x/i.test(whole!)
-  if (hexadecimal && (/9/.test(whole!) || point || e)) throw invalid()
-  if (e && /[,G]/i.test(whole!)) throw invalid()
-  const multiplied = point?.toUpperCase() === 'V'
+type NumberModel = ReturnType<typeof numberModelOf>
+
+/** A model of a number, taken apart. Throws ValueError for text that is none. */
+function numberModelOf(text: string) {
+  const groups = numberModel.exec(text.toUpperCase())?.groups
+  const { front = '', whole = '', point = '', fraction = '', exponent, sign } = groups ?? {}
+  const currency = `${front}${groups?.['middle']}${groups?.['end']}`.replaceAll(/[^$LC]/g, '')
+  const isFirst = front.includes('S')
+  const isHex = whole.includes('X')
+  const faults = [
+    !/[09X]/.test(whole + fraction),
+    currency.length > 1,
+    isFirst && sign,
+    isHex && (whole.includes('9') || point || exponent),
+    exponent && /[,G]/.test(whole),
+  ]
+  if (!groups || faults.some(Boolean))
+    throw new ValueError('A format of numbers has an element that is not supported in its place')
+  const multiplied = point === 'V'
   return {
-    whole: whole!.replaceAll(/g/gi, ',') + (multiplied ? fraction : ''),
-    fraction: multiplied ? '' : fraction!,
+    /** `X`, `0` and `9` before the point, with its commas. */
+    whole: whole.replaceAll('G', ',') + (multiplied ? fraction : ''),
+    /** Digits after the point. */
+    fraction: multiplied ? '' : fraction,
     point: point && !multiplied ? '.' : '',
-    shift: multiplied ? fraction!.length : 0,
-    currency: currency.length > 0 ? currencies[currency[0]!.toUpperCase()]! : '',
-    sign: s1
-      ? 'S first'
-      : sign
-        ? sign.toUpperCase() === 'S'
-          ? 'S last'
-          : (sign.toUpperCase() as 'MI' | 'PR')
-        : 'leading',
-    compact: Boolean(fm),
-    blank: Boolean(b1 || b2 || b3 || b4),
-    exponent: Boolean(e),
-    hex: hexadecimal ? (whole!.includes('x') ? 'x' : 'X') : null,
+    /** The number times ten to this power is written. */
+    shift: multiplied ? fraction.length : 0,
+    currency: currencies[currency] ?? '',
+    sign: isFirst ? 'S first' : sign === 'S' ? 'S last' : (sign ?? 'leading'),
+    compact: Boolean(groups['compact']),
+    blank: `${front}${groups['last']}`.includes('B'),
+    exponent: Boolean(exponent),
+    hex: isHex ? (text.includes('x') ? 'x' : 'X') : null,
   }
 }
 
@@ -287,14 +261,14 @@ function leadingPower(number: Digits): number {
 function signed(model: NumberModel, body: string, width: number, number: Digits, empty: boolean): string {
   const { negative } = number
   const plus = number.special === 'NAN' ? ' ' : '+'
-  const marks: Record<NumberModel['sign'], [before: string, behind: string]> = {
+  const marks: Record<string, [before: string, behind: string]> = {
     leading: [negative ? '-' : ' ', ''],
     'S first': [negative ? '-' : plus, ''],
     'S last': ['', negative ? '-' : plus],
     MI: ['', negative ? '-' : ' '],
     PR: negative ? ['<', '>'] : [' ', ' '],
   }
-  const [mark, end] = marks[model.sign]
+  const [mark, end] = marks[model.sign]!
   const total = width + model.currency.length + mark.length
   if (empty) return ' '.repeat(total + end.length)
   const text = `${mark}${model.currency}${body}`
@@ -318,10 +292,13 @@ function ofDecimal(text: string): Digits {
 
 // ---- bytes
 
+/** Of the last four letters one or two may be left out, or stand as `=`. */
+const base64 =
+  /^\s*(?:(?:[A-Za-z\d+/]\s*){4})*(?:(?:[A-Za-z\d+/]\s*){2}(?:(?:=\s*){2})?|(?:[A-Za-z\d+/]\s*){3}(?:=\s*)?)?$/
 /** By the format: the texts that have it, and how Node names it. */
 const encodings: Record<string, [shape: RegExp, encoding: BufferEncoding]> = {
   ...Object.fromEntries(['HEX', 'BASE16'].map(name => [name, [/^[\da-f]*$/i, 'hex']])),
-  ...Object.fromEntries(['BASE64', 'BASE64M'].map(name => [name, [/^[\sA-Za-z0-9+/]*={0,2}\s*$/, 'base64']])),
+  ...Object.fromEntries(['BASE64', 'BASE64M'].map(name => [name, [base64, 'base64']])),
   ...Object.fromEntries(['UTF-8', 'UTF8'].map(name => [name, [/^/, 'utf8']])),
   // oxlint-disable-next-line no-control-regex -- that is ASCII
   ASCII: [/^[\0-\u007f]*$/, 'utf8'],
@@ -354,21 +331,19 @@ function bytesOf(format: string, text: string): Uint8Array {
 }
 
 export const formatModelFunctions: Record<string, ScalarFunction> = {
-  gsql_cast_date_text: toText('DATE'),
-  gsql_cast_datetime_text: toText('DATETIME'),
-  gsql_cast_time_text: toText('TIME'),
-  gsql_cast_timestamp_text: scalar(['VARCHAR', 'BIGINT', 'VARCHAR'], 'VARCHAR', (model, micros, zone) => {
-    const { civil, offset } = civilInZone(micros, zone)
-    return timeText('TIMESTAMP', model, civilOf(civil), offset)
-  }),
-  gsql_cast_text_date: fromText('DATE'),
-  gsql_cast_text_datetime: fromText('DATETIME'),
-  gsql_cast_text_time: fromText('TIME'),
-  gsql_cast_text_timestamp: scalar(
+  gsql_format_model: scalar(
     ['VARCHAR', 'VARCHAR', 'BIGINT', 'VARCHAR'],
+    'VARCHAR',
+    (type, model, micros, zone) => {
+      const { civil, offset } = civilInZone(micros, zone)
+      return timeText(type, model, civilOf(civil), offset)
+    },
+  ),
+  gsql_parse_model: scalar(
+    ['VARCHAR', 'VARCHAR', 'VARCHAR', 'BIGINT', 'VARCHAR'],
     'BIGINT',
-    (model, text, now, zone) => {
-      const parts = read('TIMESTAMP', model, text)
+    (type, model, text, now, zone) => {
+      const parts = read(type, model, text)
       return timestampOf(parts, inRange(civilFrom(parts, civilOf(civilInZone(now, zone).civil))), zone)
     },
   ),

@@ -1,5 +1,12 @@
 /** Values of the type JSON: parsed strictly, changed, and written as GoogleSQL does, with keys in order and numbers normalised. */
-import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
+import {
+  type Arguments,
+  type ColumnType,
+  remembered,
+  scalar,
+  type ScalarFunction,
+  ValueError,
+} from './udf.ts'
 
 /** A number keeps its text in canonical form: an integer of 64 bits, or the shortest digits of a FLOAT64. */
 class JsonNumber {
@@ -179,56 +186,38 @@ function child(of: Json | undefined, step: Step): Json | undefined {
   return of instanceof Map && typeof step === 'string' ? of.get(step) : undefined
 }
 
-function put(into: Json, step: Step, value: Json): void {
-  if (into instanceof Map && typeof step === 'string') into.set(step, value)
-  if (!Array.isArray(into) || typeof step !== 'number') return
-  if (step > mostElements) throw new ValueError('Array is too large')
-  while (into.length < step) into.push(null)
-  into[step] = value
-}
-
 /** An index that JSON_SET and JSON_ARRAY_INSERT fill up to. */
 const mostElements = 1_000_000
 
-/** What stands for a path's missing rest: an array for an index, an object for a key. */
-function madeFor(steps: Step[], value: Json): Json {
-  const elements = steps.reduce<number>((sum, step) => sum + (typeof step === 'number' ? step : 0), 0)
-  if (elements > mostElements) throw new ValueError('Array is too large')
-  return steps.reduceRight<Json>((inner, step) => {
-    const outer: Json = typeof step === 'number' ? [] : new Map()
-    put(outer, step, inner)
-    return outer
-  }, value)
+function filled(items: Json[], size: number): Json[] {
+  if (size > mostElements) throw new ValueError('Array is too large')
+  while (items.length < size) items.push(null)
+  return items
 }
 
-/** Sets the value at a path. Where the path leads through a scalar or the wrong kind of container nothing changes. */
-function set(root: Json, steps: Step[], value: Json, creates: boolean): Json {
-  if (steps.length === 0) return value
-  let at = root
-  for (const [depth, step] of steps.entries()) {
-    const rest = steps.slice(depth + 1)
-    const next = child(at, step)
-    const fits = typeof step === 'number' ? Array.isArray(at) : at instanceof Map
-    // A null becomes whatever the path asks for.
-    if (at === null && depth === 0) return creates ? madeFor(steps, value) : root
-    if (!fits) return root
-    if (rest.length === 0 || next === undefined || next === null) {
-      if (next === undefined && !creates) return root
-      if (next === null && rest.length > 0 && !creates) return root
-      put(at, step, madeFor(rest, value))
-      return root
-    }
-    at = next
-  }
-  return root
-}
-
-function remove(root: Json, steps: Step[]): Json {
-  const last = steps.at(-1)!
-  const at = steps.slice(0, -1).reduce<Json | undefined>(child, root)
-  if (at instanceof Map && typeof last === 'string') at.delete(last)
-  if (Array.isArray(at) && typeof last === 'number') at.splice(last, 1)
-  return root
+/**
+ * A value in which another one stands at a path: what `change` makes of the one there, nothing for `undefined`. Where the path
+ * leads through a scalar or the wrong kind of container nothing changes.
+ * @param creates containers where there are none; a null becomes whatever the path asks for
+ */
+function changed(
+  value: Json | undefined,
+  [step, ...rest]: Step[],
+  change: (found: Json | undefined) => Json | undefined,
+  creates = false,
+): Json | undefined {
+  if (step === undefined) return change(value)
+  const of = creates ? (value ?? (typeof step === 'number' ? [] : new Map())) : value
+  if (Array.isArray(of) && typeof step === 'number') {
+    const next = changed(of[step], rest, change, creates)
+    if (next === undefined) of.splice(step, 1)
+    else filled(of, step)[step] = next
+  } else if (of instanceof Map && typeof step === 'string') {
+    const next = changed(of.get(step), rest, change, creates)
+    if (next === undefined) of.delete(step)
+    else of.set(step, next)
+  } else return value
+  return of
 }
 
 /** Without nulls; `empty` drops what holds nothing as well. Undefined for a value that goes. */
@@ -257,109 +246,17 @@ function strippedInside(value: Json, arrays: boolean, empty: boolean): Json {
   )
 }
 
-/** Changes the array at a path; a path to anything else changes nothing. A null becomes an array. */
-function inArray(root: Json, steps: Step[], change: (items: Json[]) => void): Json {
-  const found = steps.reduce<Json | undefined>(child, root)
-  if (found === null) {
-    const items: Json[] = []
-    change(items)
-    return set(root, steps, items, false)
-  }
-  if (Array.isArray(found)) change(found)
-  return root
+/** Changes an array; a null is an empty one, and anything else stays as it is. */
+const inArray = (change: (items: Json[]) => void) => (found: Json | undefined) => {
+  const items = found === null ? [] : found
+  if (Array.isArray(items)) change(items)
+  return items
 }
 
 /** The values to add: one, or each element of an array. */
 const added = (value: Json, each: boolean) => (each && Array.isArray(value) ? value : [value])
 
 const stepsOf = remembered(path => JSON.parse(path) as Step[])
-
-/** A copy, which may be taken apart. */
-const pathOf = (path: string) => [...stepsOf(path)]
-
-/** A number as text without a fraction that is zero, as LAX_STRING writes it. */
-function numberText(text: string): string {
-  if (/^-?\d+$/.test(text)) return text
-  const value = Number(text)
-  for (const digits of [15, 17]) {
-    const short = generalText(value, digits)
-    if (Number(short) === value) return short
-  }
-  return text
-}
-
-/** C's `%.{digits}g`. */
-function generalText(value: number, digits: number): string {
-  if (value === 0) return '0'
-  const [mantissa, power] = value.toExponential(digits - 1).split('e') as [string, string]
-  const short = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
-  const exponent = Number(power)
-  if (exponent < -4 || exponent >= digits)
-    return `${short(mantissa)}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
-  return short(value.toFixed(Math.max(0, digits - 1 - exponent)))
-}
-
-/** The nearest integer, halves away from zero, if an INT64 holds it. */
-function rounded(value: number): bigint | null {
-  if (!Number.isFinite(value)) return null
-  const whole = BigInt(Math.sign(value) * Math.round(Math.abs(value)))
-  return whole >= -(2n ** 63n) && whole < 2n ** 63n ? whole : null
-}
-
-const floatShape = /^\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)\s*$/i
-
-function floatOf(text: string): number | null {
-  if (!floatShape.test(text)) return null
-  const plain = text.trim().toLowerCase()
-  if (plain.endsWith('nan')) return Number.NaN
-  if (/inf/.test(plain)) return plain.startsWith('-') ? -Infinity : Infinity
-  return Number(plain)
-}
-
-function laxInteger(value: Json): bigint | null {
-  if (typeof value === 'boolean') return value ? 1n : 0n
-  const text = value instanceof JsonNumber ? value.text : typeof value === 'string' ? value.trim() : null
-  if (text === null) return null
-  if (/^[+-]?\d+$/.test(text)) {
-    const whole = BigInt(text.replace(/^\+/, ''))
-    return whole >= -(2n ** 63n) && whole < 2n ** 63n ? whole : null
-  }
-  const number = floatOf(text)
-  return number === null ? null : rounded(number)
-}
-
-function laxBool(value: Json): boolean | null {
-  if (typeof value === 'boolean') return value
-  if (value instanceof JsonNumber) return Number(value.text) !== 0
-  if (typeof value !== 'string') return null
-  const text = value.toLowerCase()
-  return text === 'true' ? true : text === 'false' ? false : null
-}
-
-function laxFloat(value: Json): number | null {
-  if (value instanceof JsonNumber) return Number(value.text)
-  return typeof value === 'string' ? floatOf(value) : null
-}
-
-function laxString(value: Json): string | null {
-  if (value instanceof JsonNumber) return numberText(value.text)
-  return typeof value === 'string' ? value : typeof value === 'boolean' ? String(value) : null
-}
-
-/** INT64(json): a whole number, also one written with a fraction of zeros or an exponent. */
-function strictInteger(value: Json): bigint {
-  const whole = value instanceof JsonNumber && Number.isInteger(Number(value.text)) ? laxInteger(value) : null
-  if (whole === null) throw new ValueError('Bad value for a cast')
-  return whole
-}
-
-/** FLOAT64(json) that holds the number exactly. */
-function exactFloat(value: Json): number {
-  const number = value instanceof JsonNumber ? Number(value.text) : Number.NaN
-  if (!(value instanceof JsonNumber) || significant(floatText(number)) !== significant(value.text))
-    throw new ValueError('Bad value for a cast')
-  return number
-}
 
 /** Of all paths together: that of a deep key has the keys around it. */
 const mostKeyCharacters = 4_194_304
@@ -403,16 +300,24 @@ function objectOf(keys: Json, values: Json): JsonObject {
   return fields
 }
 
+/** A function of a JSON value, a path in it, and more. */
+const changing = <const Types extends ColumnType[]>(
+  types: Types,
+  change: (root: Json, steps: Step[], ...more: Arguments<Types>) => Json | undefined,
+) =>
+  scalar(['VARCHAR', 'VARCHAR', ...types], 'VARCHAR', (json, path, ...more) =>
+    written(change(parse(json), stepsOf(path), ...(more as Arguments<Types>)) ?? null),
+  )
+
 export const jsonFunctions: Record<string, ScalarFunction> = {
   gsql_json_parsed: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', (text, mode) => {
     if (mode !== 'exact' && mode !== 'round') throw new ValueError('wide_number_mode is exact or round')
     return written(parse(text, mode === 'round'))
   }),
   gsql_json_at: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', (json, path) => {
-    const value = pathOf(path).reduce<Json | undefined>(child, parse(json))
+    const value = stepsOf(path).reduce<Json | undefined>(child, parse(json))
     return value === undefined ? null : written(value)
   }),
-  gsql_json_exact_float: scalar(['VARCHAR'], 'DOUBLE', json => exactFloat(parse(json))),
   gsql_json_keys: scalar(['VARCHAR', 'BIGINT', 'VARCHAR'], 'VARCHAR[]', (json, depth, mode) =>
     keysOf(parse(json), Number(depth), mode.toLowerCase()),
   ),
@@ -421,49 +326,24 @@ export const jsonFunctions: Record<string, ScalarFunction> = {
   ),
   gsql_json_rounded: scalar(['VARCHAR'], 'VARCHAR', canonicalJson),
   gsql_json_pretty: scalar(['VARCHAR'], 'VARCHAR', text => pretty(parse(text))),
-  gsql_json_set: scalar(
-    ['VARCHAR', 'VARCHAR', 'VARCHAR', 'BOOLEAN'],
-    'VARCHAR',
-    (json, path, value, creates) => written(set(parse(json), pathOf(path), parse(value), creates)),
+  gsql_json_set: changing(['VARCHAR', 'BOOLEAN'], (root, steps, value, creates) =>
+    changed(root, steps, found => (found === undefined && !creates ? found : parse(value)), creates),
   ),
-  gsql_json_remove: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', (json, path) =>
-    written(remove(parse(json), pathOf(path))),
+  gsql_json_remove: changing([], (root, steps) => changed(root, steps, () => undefined)),
+  gsql_json_strip: changing(['BOOLEAN', 'BOOLEAN'], (root, steps, arrays, empty) =>
+    changed(root, steps, found => found && (stripped(found, arrays, empty) ?? null)),
   ),
-  gsql_json_strip: scalar(
-    ['VARCHAR', 'VARCHAR', 'BOOLEAN', 'BOOLEAN'],
-    'VARCHAR',
-    (json, path, arrays, empty) => {
-      const root = parse(json)
-      const steps = pathOf(path)
-      const found = steps.reduce<Json | undefined>(child, root)
-      if (found === undefined) return written(root)
-      return written(set(root, steps, stripped(found, arrays, empty) ?? null, false))
-    },
+  gsql_json_append: changing(['VARCHAR', 'BOOLEAN'], (root, steps, value, each) =>
+    changed(
+      root,
+      steps,
+      inArray(items => items.push(...added(parse(value), each))),
+    ),
   ),
-  gsql_json_append: scalar(
-    ['VARCHAR', 'VARCHAR', 'VARCHAR', 'BOOLEAN'],
-    'VARCHAR',
-    (json, path, value, each) =>
-      written(inArray(parse(json), pathOf(path), items => items.push(...added(parse(value), each)))),
-  ),
-  gsql_json_insert: scalar(
-    ['VARCHAR', 'VARCHAR', 'VARCHAR', 'BOOLEAN'],
-    'VARCHAR',
-    (json, path, value, each) => {
-      const steps = pathOf(path)
-      const index = steps.pop()
-      if (typeof index !== 'number') return written(parse(json))
-      const insert = (items: Json[]) => {
-        if (index > mostElements) throw new ValueError('Array is too large')
-        while (items.length < index) items.push(null)
-        items.splice(index, 0, ...added(parse(value), each))
-      }
-      return written(inArray(parse(json), steps, insert))
-    },
-  ),
-  gsql_json_int64: scalar(['VARCHAR'], 'BIGINT', json => strictInteger(parse(json))),
-  gsql_lax_bool: scalar(['VARCHAR'], 'BOOLEAN', json => laxBool(parse(json))),
-  gsql_lax_float64: scalar(['VARCHAR'], 'DOUBLE', json => laxFloat(parse(json))),
-  gsql_lax_int64: scalar(['VARCHAR'], 'BIGINT', json => laxInteger(parse(json))),
-  gsql_lax_string: scalar(['VARCHAR'], 'VARCHAR', json => laxString(parse(json))),
+  gsql_json_insert: changing(['VARCHAR', 'BOOLEAN'], (root, steps, value, each) => {
+    const index = steps.at(-1)
+    if (typeof index !== 'number') return root
+    const insert = (items: Json[]) => filled(items, index).splice(index, 0, ...added(parse(value), each))
+    return changed(root, steps.slice(0, -1), inArray(insert))
+  }),
 }

@@ -25,33 +25,23 @@ function divided(dividend: bigint, divisor: bigint): bigint {
 
 const abs = (value: bigint) => (value < 0n ? -value : value)
 
-/** A finite FLOAT64 is this integer times this power of two. */
-function binary(value: number): { whole: bigint; power: number } {
+/** A FLOAT64 times a power of ten, as an integer: by its exact value in binary. Throws ValueError for one that is not finite. */
+function scaled(value: number, tens: number, halves: 'away' | 'even' | 'down' = 'away'): bigint {
   if (!Number.isFinite(value)) throw new ValueError('A number is out of range')
   let [whole, power] = [value, 0]
   // A product with a power of two is exact but for the smallest numbers, which have no bits to lose.
   for (; !Number.isInteger(whole); power--) whole *= 2
-  return { whole: BigInt(whole), power }
-}
-
-/** A FLOAT64 times a power of ten, as the nearest integer: by its exact value in binary. */
-function scaled(value: number, digits: number): bigint {
-  const { whole, power } = binary(value)
-  return divided(whole * 10n ** BigInt(digits), 2n ** BigInt(-power))
-}
-
-/**
- * A FLOAT64 times ten to the power of `shift`, with so many digits after the point, as C's `%.{digits}f` writes it: by its
- * exact value in binary, halves to the even digit.
- */
-export function fixedFloat(value: number, digits: number, shift = 0): string {
-  const { whole, power } = binary(value)
-  const tens = digits + shift
-  const dividend = abs(whole) * 10n ** BigInt(Math.max(tens, 0))
+  const dividend = BigInt(whole) * 10n ** BigInt(Math.max(tens, 0))
   const divisor = 2n ** BigInt(-power) * 10n ** BigInt(Math.max(-tens, 0))
-  const [floor, rest] = [dividend / divisor, 2n * (dividend % divisor)]
-  const up = rest > divisor || (rest === divisor && floor % 2n === 1n)
-  return pointed(floor + (up ? 1n : 0n), digits, value < 0 || Object.is(value, -0))
+  const floor = dividend / divisor
+  const toEven = halves === 'even' && floor % 2n === 0n && 2n * abs(dividend % divisor) === divisor
+  return halves === 'down' || toEven ? floor : divided(dividend, divisor)
+}
+
+/** A FLOAT64 times ten to the power of `shift`, with so many digits after the point, as C's `%.{digits}f` writes it. */
+export function fixedFloat(value: number, digits: number, shift = 0): string {
+  const units = abs(scaled(value, digits + shift, 'even'))
+  return pointed(units, digits, value < 0 || Object.is(value, -0))
 }
 
 /** The same of a decimal text without a sign, halves away from zero. */
@@ -106,38 +96,30 @@ function power(base: bigint, exponent: bigint): bigint {
   return exponent < 0n ? divided(low * one, high) : divided(high * one, low)
 }
 
-/** The fraction of a value in binary that is cut off behind so many digits; to the left of the point for negative ones. */
-function truncated(value: number, digits: number): number {
-  if (digits < mostBefore) return 0
-  if (!Number.isFinite(value) || digits > 1_100 || value === 0) return value
-  const { whole, power } = binary(value)
-  const dividend = abs(whole) * 10n ** BigInt(Math.max(digits, 0))
-  const units = dividend / (2n ** BigInt(-power) * 10n ** BigInt(Math.max(-digits, 0)))
-  return Number(`${value < 0 ? '-' : ''}${units}e${-digits}`)
-}
-
-/** No FLOAT64 has as many digits before its point. */
-const mostBefore = -308
-
 /**
- * A FLOAT64 to so many digits by its exact value in binary, halves away from zero: 2.675 is a little less, and gives 2.67.
- * Throws ValueError for one beyond all FLOAT64s.
+ * A FLOAT64 to so many digits by its exact value in binary, halves away from zero, or cut off: 2.675 is a little less, and
+ * gives 2.67. Throws ValueError for one beyond all FLOAT64s.
  */
-function roundedFloat(value: number, digits: number): number {
-  if (digits < mostBefore) return 0
-  if (!Number.isFinite(value) || digits > 1_100) return value
-  if (digits >= 0 && digits <= 100 && Math.abs(value) < 1e21) return Number(value.toFixed(digits))
-  const { whole, power } = binary(value)
-  const tens = (count: number) => 10n ** BigInt(Math.max(count, 0))
-  const result = Number(`${divided(whole * tens(digits), 2n ** BigInt(-power) * tens(-digits))}e${-digits}`)
+function floatTo(value: number, digits: bigint, halves: 'away' | 'down'): number {
+  // No FLOAT64 has more digits before its point, or behind it.
+  if (digits < -308n) return 0
+  if (!Number.isFinite(value) || digits > 1_100n) return value
+  if (halves === 'away' && digits >= 0n && digits <= 100n && Math.abs(value) < 1e21)
+    return Number(value.toFixed(Number(digits)))
+  const units = abs(scaled(value, Number(digits), halves))
+  const result = Number(`${value < 0 ? '-' : ''}${units}e${-digits}`)
   if (!Number.isFinite(result)) throw new ValueError('A number is out of range')
   return result
 }
 
+/** The billionths of one at a digit after the point, or before it for a negative one. */
+function placeOf(digits: bigint): bigint {
+  return 10n ** (digits > 9n ? 0n : 9n - (digits < -30n ? -30n : digits))
+}
+
 /** To so many digits after the point, or before it for negative ones. */
 function rounded(units: bigint, digits: bigint, mode: string): bigint {
-  if (digits >= 9n) return units
-  const place = 10n ** (9n - (digits < -30n ? -30n : digits))
+  const place = placeOf(digits)
   if (mode === 'ROUND_HALF_AWAY_FROM_ZERO') return divided(units, place) * place
   if (mode !== 'ROUND_HALF_EVEN')
     throw new ValueError('ROUND has the modes ROUND_HALF_AWAY_FROM_ZERO and ROUND_HALF_EVEN')
@@ -229,9 +211,14 @@ export const numericFunctions: Record<string, ScalarFunction> = {
   gsql_numeric_round: scalar(['DECIMAL', 'BIGINT', 'VARCHAR'], 'DECIMAL', (units, digits, mode) =>
     inRange(rounded(units, digits, mode)),
   ),
+  gsql_numeric_trunc: scalar(
+    ['DECIMAL', 'BIGINT'],
+    'DECIMAL',
+    (units, digits) => units - (units % placeOf(digits)),
+  ),
   gsql_numeric_approximated: scalar(['DOUBLE'], 'DECIMAL', approximated),
-  gsql_round: scalar(['DOUBLE', 'BIGINT'], 'DOUBLE', (value, digits) => roundedFloat(value, Number(digits))),
-  gsql_trunc: scalar(['DOUBLE', 'BIGINT'], 'DOUBLE', (value, digits) => truncated(value, Number(digits))),
+  gsql_round: scalar(['DOUBLE', 'BIGINT'], 'DOUBLE', (value, digits) => floatTo(value, digits, 'away')),
+  gsql_trunc: scalar(['DOUBLE', 'BIGINT'], 'DOUBLE', (value, digits) => floatTo(value, digits, 'down')),
   gsql_parse_numeric: scalar(['VARCHAR'], 'DECIMAL', text => inRange(unitsOf(plainDecimal(text), 9))),
   gsql_parse_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(plainDecimal(text)))),
   gsql_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(text))),

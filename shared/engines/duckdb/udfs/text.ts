@@ -7,29 +7,6 @@ import { scalar, type ScalarFunction, ValueError } from './udf.ts'
 /** The code points of a text, which are GoogleSQL's characters. */
 const characters = (text: string) => Array.from(text)
 
-/** A character whose capital form is one character too; ß stays as it is. */
-function capital(character: string): string {
-  const upper = character.toUpperCase()
-  return characters(upper).length === 1 ? upper : character
-}
-
-/** Words begin after the characters of `delimiters`. */
-function initcap(text: string, delimiters: string): string {
-  const between = new Set(delimiters)
-  let first = true
-  return characters(text)
-    .map(character => {
-      if (between.has(character)) {
-        first = true
-        return character
-      }
-      const changed = first ? capital(character) : character.toLowerCase()
-      first = false
-      return changed
-    })
-    .join('')
-}
-
 /** Unicode's full case folding, which is that of each character alone. */
 function caseFolded(text: string): string {
   return characters(text)
@@ -48,29 +25,6 @@ function normalized(text: string, form: string): string {
   if (text.match(/\p{M}+/gu)?.some(marks => marks.length > mostMarks))
     throw new ValueError(`NORMALIZE takes at most ${mostMarks} marks on a letter`)
   return text.normalize(form)
-}
-
-function codePoint(text: string | null): number {
-  const code = Number(text)
-  if (!(code >= 0 && code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff))
-    throw new ValueError('A number is not a code point')
-  return code
-}
-
-function byte(text: string | null): number {
-  const value = Number(text)
-  if (!(value >= 0 && value <= 255)) throw new ValueError('A number is not a byte')
-  return value
-}
-
-function translated(text: string, from: string, to: string): string {
-  const [sources, targets] = [characters(from), characters(to)]
-  if (new Set(sources).size < sources.length)
-    throw new ValueError('TRANSLATE has a character twice among those to replace')
-  const table = new Map(sources.map((source, at) => [source, targets[at] ?? '']))
-  return characters(text)
-    .map(character => table.get(character) ?? character)
-    .join('')
 }
 
 /** As a literal of GoogleSQL: in double quotes, or in single ones where there are only double ones inside. */
@@ -173,21 +127,10 @@ function placeOf(text: string, part: string, position: bigint, occurrence: bigin
   return BigInt(units ? units.indexOf(at) + 1 : at + 1)
 }
 
-/** All places, which may overlap, by Knuth, Morris and Pratt: each unit of the text is looked at twice at most. */
+/** All places, which may overlap. */
 function placesOf(text: string, part: string): number[] {
-  const borders = new Uint32Array(part.length)
   const places: number[] = []
-  // How much of the part ends where so much of it did, and one unit more.
-  const next = (matched: number, unit: number) => {
-    let size = matched
-    while (size > 0 && part.charCodeAt(size) !== unit) size = borders[size - 1]!
-    return part.charCodeAt(size) === unit ? size + 1 : 0
-  }
-  for (let at = 1; at < part.length; at++) borders[at] = next(borders[at - 1]!, part.charCodeAt(at))
-  for (let at = 0, matched = 0; at < text.length; at++) {
-    matched = next(matched, text.charCodeAt(at))
-    if (matched === part.length) places.push(at - part.length + 1)
-  }
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) places.push(at)
   return places
 }
 
@@ -203,29 +146,15 @@ export const textFunctions: Record<string, ScalarFunction> = {
   gsql_bytes_text: scalar(['BLOB', 'BOOLEAN'], 'VARCHAR', bytesText),
   gsql_upper: scalar(['VARCHAR'], 'VARCHAR', text => text.toUpperCase()),
   gsql_lower: scalar(['VARCHAR'], 'VARCHAR', text => text.toLowerCase()),
-  /** An integer in hexadecimal digits as one in decimal digits. */
-  gsql_decimal_digits: scalar(['VARCHAR'], 'VARCHAR', text => {
-    const [sign, digits] = /^([-+]?)(.*)$/s.exec(text.trim())!.slice(1) as [string, string]
-    return `${sign}${BigInt(digits)}`
-  }),
   gsql_hexadecimal: scalar(['VARCHAR'], 'DOUBLE', hexadecimal),
   gsql_instr: scalar(['VARCHAR', 'VARCHAR', 'BIGINT', 'BIGINT'], 'BIGINT', placeOf),
-  gsql_initcap: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', initcap),
   gsql_normalize: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', normalized),
   gsql_normalize_and_casefold: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', normalizedAndFolded),
-  gsql_translate: scalar(['VARCHAR', 'VARCHAR', 'VARCHAR'], 'VARCHAR', translated),
-  gsql_code_points_to_string: scalar(['VARCHAR[]'], 'VARCHAR', codes =>
-    codes.includes(null) ? null : codes.map(code => String.fromCodePoint(codePoint(code))).join(''),
-  ),
-  gsql_code_points_to_bytes: scalar(['VARCHAR[]'], 'BLOB', codes =>
-    codes.includes(null) ? null : Uint8Array.from(codes, byte),
-  ),
   gsql_decode: scalar(['BLOB'], 'VARCHAR', decoded),
   gsql_to_base32: scalar(['BLOB'], 'VARCHAR', toBase32),
   gsql_from_base32: scalar(['VARCHAR'], 'BLOB', fromBase32),
   gsql_fingerprint: scalar(['BLOB'], 'BIGINT', fingerprint64),
   gsql_sha512: ofBytes(bytes => createHash('sha512').update(bytes).digest()),
-  gsql_reverse_bytes: ofBytes(bytes => bytes.toReversed()),
   /** Each byte as the character of that number, on which string functions work as on bytes; and back. */
   gsql_characters: scalar(['BLOB'], 'VARCHAR', bytes => Buffer.from(bytes).toString('latin1')),
   gsql_bytes: scalar(['VARCHAR'], 'BLOB', text => Buffer.from(text, 'latin1')),

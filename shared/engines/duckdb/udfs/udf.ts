@@ -22,7 +22,7 @@ interface Values {
   'VARCHAR[]': (string | null)[]
 }
 
-type Arguments<Types extends ColumnType[]> = { [At in keyof Types]: Values[Types[At]] }
+export type Arguments<Types extends ColumnType[]> = { [At in keyof Types]: Values[Types[At]] }
 
 export interface ScalarFunction {
   parameters: ColumnType[]

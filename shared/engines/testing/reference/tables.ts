@@ -7,6 +7,7 @@ import { parse } from '../../../sql/parser.ts'
 import type { Cast } from '../../../sql/tree.ts'
 import type { Column } from '../../../sql/types.ts'
 import type { Row, Value } from '../../engine.ts'
+import { logColumns, logRows } from './logs.ts'
 
 /** Values are in the forms of a binding: TIMESTAMP as ISO text in UTC, with a `Z` at its end. */
 export interface Table {
@@ -14,17 +15,18 @@ export interface Table {
   rows: Row[]
 }
 
-/** Columns as `name TYPE, name TYPE`. */
-function table(columns: string, rows: Value[][]): Table {
-  const typed = columns.split(/, (?![^<]*>)/).map(column => {
-    const [, name, type] = /^(\w+) (.+)$/.exec(column)!
-    const query = parse(`SELECT CAST(NULL AS ${type})`, defaultLimits)
-    const { expression } = (query.body as unknown as { items: { expression: Cast }[] }).items[0]!
-    return { name: name!, type: expression.type }
-  })
+/** Columns as the fields of a STRUCT. */
+function columnsOf(fields: string): Column[] {
+  const query = parse(`SELECT CAST(NULL AS STRUCT<${fields}>)`, defaultLimits)
+  const { expression } = (query.body as unknown as { items: { expression: Cast }[] }).items[0]!
+  return (expression.type as { fields: Column[] }).fields
+}
+
+function table(fields: string, rows: Value[][]): Table {
+  const columns = columnsOf(fields)
   return {
-    columns: typed,
-    rows: rows.map(values => Object.fromEntries(typed.map(({ name }, at) => [name, values[at] ?? null]))),
+    columns,
+    rows: rows.map(values => Object.fromEntries(columns.map(({ name }, at) => [name, values[at] ?? null]))),
   }
 }
 
@@ -339,4 +341,11 @@ const logs = {
   ),
 } // prettier-ignore
 
-export const tables: Record<string, Table> = { ...grids, ...logs }
+const nested = Object.fromEntries(
+  Object.entries(logColumns).map(([name, fields]) => [
+    name,
+    { columns: columnsOf(fields), rows: logRows[name as keyof typeof logRows] },
+  ]),
+)
+
+export const tables: Record<string, Table> = { ...grids, ...logs, ...nested }

@@ -8,12 +8,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Column } from '../../../sql/types.ts'
 import { type Binding, EngineError, type Row } from '../../engine.ts'
 import type { Table } from './tables.ts'
 import { columnOf, encode, type ProtoColumn, protoType, rowOf, type ValueProto } from './zetasql-values.ts'
 
 /** What the reference makes of a query: its rows, its error, or nothing where it cannot judge. */
-export type Verdict = { rows: Row[] } | { error: string } | { unjudged: string }
+export type Verdict = { columns: Column[]; rows: Row[] } | { error: string } | { unjudged: string }
 
 /** A client of gRPC, with the calls that are used here. */
 interface Service {
@@ -108,6 +109,12 @@ export class ZetaSql {
       supportedStatementKinds: ['RESOLVED_QUERY_STMT'],
       reservedKeywords: ['QUALIFY'],
     }
+    await this.load()
+  }
+
+  /** Answers of these tables from here on. */
+  async load(tables = this.tables): Promise<void> {
+    this.tables = tables
     this.catalog = await this.register()
   }
 
@@ -134,7 +141,7 @@ export class ZetaSql {
         registeredCatalogId: this.catalog,
       })
       const columns = prepared.columns.map(columnOf)
-      return { rows: (content.tableData?.row ?? []).map(({ cell }) => rowOf(columns, cell ?? [])) }
+      return { columns, rows: (content.tableData?.row ?? []).map(({ cell }) => rowOf(columns, cell ?? [])) }
     } catch (error) {
       return await this.verdictOf(error as RpcError | EngineError)
     }

@@ -41,7 +41,7 @@ export const aggregateFunctions: Rules = {
   STDDEV: deviation('stddev_samp', 2),
   ...each('STDDEV_POP VAR_POP', duck => deviation(duck, 1)),
   ...each('STDDEV_SAMP VAR_SAMP', duck => deviation(duck, 2)),
-  STRING_AGG: [stringAgg, bytesAgg],
+  STRING_AGG: stringAgg,
   SUM: [sum, sumOfIntervals],
   VARIANCE: deviation('var_samp', 2),
 
@@ -238,8 +238,9 @@ function ofExtreme(
     key.type?.kind === 'FLOAT64'
       ? `CASE WHEN NOT bool_or(isnan(${key.sql})) THEN ${extreme}(${key.sql}) END`
       : `${extreme}(${key.sql})`
+  // In parentheses, for `e.k` would be the field of a column that is called e.
   return once([pairs, best], (pairs, best) => {
-    const chosen = `list_transform(list_filter(${pairs}, lambda e: e.k = ${best}), lambda e: e.v)`
+    const chosen = `list_transform(list_filter(${pairs}, lambda e: (e).k = ${best}), lambda e: (e).v)`
     const kept = call.nulls === 'IGNORE' ? `list_filter(${chosen}, lambda e: e IS NOT NULL)` : chosen
     if (duck === 'list') return `(CASE WHEN len(${kept}) > 0 THEN ${kept} END)`
     const whole = `list_aggregate(${[kept, `'${duck}'`, ...more].join(', ')})`
@@ -267,7 +268,7 @@ function listed(site: CallSite, value: string, nulls = site.call.nulls): string 
 
 function limited(site: CallSite, list: string): string {
   const { limit } = site.call
-  return limit ? `list_slice(${list}, 1, ${count(site.context, limit)})` : list
+  return limit ? `NULLIF(list_slice(${list}, 1, ${count(site.context, limit)}), [])` : list
 }
 
 function stringAgg(site: CallSite, value: string, between = `','`): string {
@@ -276,33 +277,11 @@ function stringAgg(site: CallSite, value: string, between = `','`): string {
   return joinedBy(listed(site, value, 'IGNORE'), between, isLiteral)
 }
 
-/** Of bytes, by their hexadecimal digits. */
-function bytesAgg(site: CallSite, value: string, between?: string): string {
-  if (site.call.limit)
-    throw site.unsupported(
-      'STRING_AGG of BYTES with LIMIT',
-      site.call,
-      'aggregate TO_HEX(x), and write FROM_HEX around it',
-    )
-  const digits = [`hex(${value})`, between ? `hex(${between})` : `'2C'`]
-  return `unhex(${aggregate(site, 'string_agg', digits)})`
-}
-
 /** The n + 1 quantiles that cut the values into n parts of equal size. */
 function approximateQuantiles(site: CallSite, value: string): string {
   const parts = literalInteger(site.call.arguments[1])
-  if (!parts || parts > 1000)
-    throw site.unsupported(
-      'APPROX_QUANTILES without a literal number up to 1000',
-      site.call,
-      'write the number out',
-    )
-  if (site.call.nulls === 'RESPECT')
-    throw site.unsupported(
-      'APPROX_QUANTILES with RESPECT NULLS',
-      site.call,
-      'count NULLs with COUNTIF(x IS NULL)',
-    )
+  if (!parts || parts > 1000) throw site.unsupported('APPROX_QUANTILES without a literal number up to 1000')
+  if (site.call.nulls === 'RESPECT') throw site.unsupported('APPROX_QUANTILES with RESPECT NULLS')
   const shares = Array.from({ length: parts + 1 }, (_, at) => (at / parts).toFixed(9))
   return aggregate(site, 'quantile_disc', [value, `[${shares.join(', ')}]`])
 }
@@ -311,8 +290,8 @@ function approximateQuantiles(site: CallSite, value: string): string {
 function approximateTopCount(site: CallSite, value: string, most: string): string {
   // DuckDB counts no NULLs, but structs of them.
   const entries = `map_entries(histogram({'v': ${value}}))`
-  const counts = `list_transform(${entries}, lambda e: {'count': CAST(e.value AS BIGINT), 'value': e.key.v})`
+  const counts = `list_transform(${entries}, lambda e: {'count': CAST((e).value AS BIGINT), 'value': (e).key.v})`
   const top = `list_slice(list_reverse_sort(${counts}), 1, ${most})`
   const element = duckType(elementOf(site.type)!)
-  return `list_transform(${top}, lambda e: CAST({'value': e.value, 'count': e.count} AS ${element}))`
+  return `list_transform(${top}, lambda e: CAST({'value': (e).value, 'count': (e).count} AS ${element}))`
 }

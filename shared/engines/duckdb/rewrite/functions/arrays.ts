@@ -5,7 +5,7 @@ import { joinedBy } from '../repeats.ts'
 import { raise } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
-import { type Rule, type Rules, rulesOf } from './signature.ts'
+import { type Rules, rulesOf } from './signature.ts'
 
 const end = (position: '1' | '-1') => (array: string) => {
   const empty = `CASE WHEN len(${array}) = 0 THEN ${raise('Array index is out of bounds')} ELSE ${position} END`
@@ -43,7 +43,10 @@ export const arrayFunctions: Rules = {
     ARRAY_LENGTH: 'len',
     ARRAY_REVERSE: 'list_reverse',
     ARRAY_SLICE: (array, from, to) => {
-      const [first, last] = [from, to].map(at => `(CASE WHEN ${at} < 0 THEN ${at} ELSE ${at} + 1 END)`)
+      // The largest integers have none after them.
+      const [first, last] = [from, to].map(
+        at => `(CASE WHEN ${at} BETWEEN 0 AND ${2 ** 31} THEN ${at} + 1 ELSE ${at} END)`,
+      )
       return `list_slice(${array}, ${first}, ${last})`
     },
     GENERATE_ARRAY: [
@@ -57,20 +60,9 @@ export const arrayFunctions: Rules = {
     GENERATE_TIMESTAMP_ARRAY: (from, to, step) => `generate_series(${from}, ${to}, ${stepOf(step)})`,
   }),
 
-  // DuckDB puts texts together only: bytes by their digits.
-  ARRAY_TO_STRING: [
-    toText((items, between, isLiteral) => joinedBy(items, between, isLiteral)),
-    toText(
-      (items, between) =>
-        `unhex(${joinedBy(`list_transform(${items}, lambda b: hex(b))`, `hex(${between})`, false)})`,
-    ),
-  ],
-}
-
-function toText(joined: (items: string, between: string, isLiteral: boolean) => string): Rule {
-  return (site, items, between, missing?: string) => {
+  ARRAY_TO_STRING: (site, items, between, missing?: string) => {
     const given = missing ? `list_transform(${items}, lambda e: COALESCE(e, ${missing}))` : items
     const known = missing ? ` AND ${missing} IS NOT NULL` : ''
-    return `(CASE WHEN ${between} IS NOT NULL${known} THEN ${joined(given, between, site.isWritten(1))} END)`
-  }
+    return `(CASE WHEN ${between} IS NOT NULL${known} THEN ${joinedBy(given, between, site.isWritten(1))} END)`
+  },
 }

@@ -1,9 +1,8 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
 import { functions } from '../../../../sql/functions.ts'
-import { instead, table } from '../../../../sql/instead.ts'
 import { functionName, isOverRows } from '../../../../sql/resolve/calls.ts'
 import type { Call } from '../../../../sql/tree.ts'
-import { attempt, lift } from '../attempt.ts'
+import { safe, lift } from '../safe.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { typeIn } from '../coercion.ts'
 import { aggregateFunctions } from './aggregates.ts'
@@ -30,27 +29,15 @@ export const rules: Rules = {
   ...stringFunctions,
 }
 
-/** Why some functions of GoogleSQL are not in the table. */
-const reasons = table(String.raw`
-  APPROX_TOP_SUM => write SELECT x, SUM(weight) ... GROUP BY x ORDER BY 2 DESC LIMIT n
-  CORR|COVAR_(POP|SAMP)|EDIT_DISTANCE|SOUNDEX|NET\.(SAFE_)?IP_\w+|NET\.IPV4_\w+ => only BigQuery runs it
-`)
-
-/** Functions of the language that BigQuery does not offer, though the reference does. */
-const foreign: ReadonlySet<string> = new Set(
-  `ARRAY_AVG ARRAY_FILTER ARRAY_INCLUDES ARRAY_INCLUDES_ALL ARRAY_INCLUDES_ANY ARRAY_IS_DISTINCT ARRAY_MAX ARRAY_MIN
-  ARRAY_SUM ARRAY_TRANSFORM IFERROR ISERROR NULLIFERROR`.split(/\s+/),
-)
-
 /**
  * A function call; SAFE turns its errors into NULL. Throws UnsupportedError for a function that is not in the table.
  * @param only of an aggregate, the rows that it is of
  */
 export function call(context: Context, node: Call, scope: Scope, only?: string): Typed {
   const { name, isSafe } = functionName(node)
-  const known = functions.has(name) && Object.hasOwn(rules, name) && !node.name.some(part => part.quoted)
-  if (!known && foreign.has(name)) throw context.invalid(node, `BigQuery has no function ${name}`)
-  if (!known) throw context.unsupported(node, name, instead(reasons, name) ?? undefined)
+  const known = functions.has(name) && !node.name.some(part => part.quoted)
+  if (!known || !Object.hasOwn(rules, name))
+    throw context.unsupported(node, name, known ? 'only BigQuery runs it' : undefined)
   const rule = rules[name]!
   if (isOverRows(node)) {
     const site = new CallSite(context, node, { ...scope, lifted: undefined }, name, only)
@@ -63,5 +50,5 @@ export function call(context: Context, node: Call, scope: Scope, only?: string):
   // More digits than DuckDB keeps are an error, which SAFE would make NULL.
   if (type?.kind === 'BIGNUMERIC')
     throw context.unsupported(node, `SAFE.${name} with a BIGNUMERIC`, 'leave SAFE out, or cast to NUMERIC')
-  return typed(attempt(scope, type, print), type)
+  return typed(safe(scope, type, print), type)
 }

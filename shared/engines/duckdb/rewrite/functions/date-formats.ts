@@ -4,132 +4,89 @@
  * way; all else, and all reading, is in `duckdb/udfs/date-text.ts`.
  */
 import { quoteText } from '../../syntax.ts'
-import {
-  asDate,
-  asDatetime,
-  asTime,
-  datetimeText,
-  isFixedZone,
-  onEpochDay,
-  toDatetime,
-  toTimestamp,
-  utc,
-  type Zone,
-  zoned,
-} from '../dates-and-times.ts'
+import { strftimeOf } from '../../udfs/date-text.ts'
+import { convert } from '../casts.ts'
+import { type Scope, typed } from '../context.ts'
+import * as time from '../dates-and-times.ts'
 import { strictJson } from './json.ts'
-import type { CallSite, Rule, Rules } from './signature.ts'
+import type { Rule, Rules } from './signature.ts'
 
-const itself = (datetime: string) => datetime
-
-const datetimeFormat = '%Y-%m-%d %H:%M:%S'
+const [ofDate, ofDatetime, ofTime] = [formatting('DATE'), formatting('DATETIME'), formatting('TIME')]
+const ofTimestamp = formatting('TIMESTAMP')
 
 export const dateFormatFunctions: Rules = {
   STRING: [
     (site, timestamp, zone) => {
-      if (zone === undefined) return `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`
-      const { local, minutes } = zoned(timestamp, site.zone(1, zone)!)
-      return `(${datetimeText(local, datetimeFormat)} || regexp_replace(${zoneOffset(minutes)}, ':00$', ''))`
+      if (zone === undefined) return asString('TIMESTAMP', timestamp)
+      const { local, minutes } = time.zoned(timestamp, site.zone(1, zone)!)
+      return `(${asString('DATETIME', local)} || regexp_replace(${zoneOffset(minutes)}, ':00$', ''))`
     },
-    (_, datetime) => datetimeText(datetime, datetimeFormat),
-    (_, date) => `CAST(${date} AS VARCHAR)`,
-    (_, time) => datetimeText(onEpochDay(time), '%H:%M:%S'),
+    (_, datetime) => asString('DATETIME', datetime),
+    (_, date) => asString('DATE', date),
+    (_, value) => asString('TIME', value),
     (_, json) => strictJson(json, ['VARCHAR'], 'VARCHAR'),
   ],
-  FORMAT_DATE: [formatting('DATE', asDatetime), formatting('DATETIME'), formatTimestamp],
-  FORMAT_DATETIME: [formatting('DATETIME'), formatTimestamp],
-  FORMAT_TIME: formatting('TIME', onEpochDay),
-  FORMAT_TIMESTAMP: [
-    formatTimestamp,
-    (site, format, datetime, zone) => formatTimestamp(site, format, toTimestamp(datetime), zone),
-  ],
-  PARSE_DATE: parsing('DATE', asDate),
+  FORMAT_DATE: [ofDate, ofDatetime, ofTimestamp],
+  FORMAT_DATETIME: [ofDatetime, ofTimestamp],
+  FORMAT_TIME: ofTime,
+  FORMAT_TIMESTAMP: [ofTimestamp, ofDatetime],
+  PARSE_DATE: parsing('DATE'),
   PARSE_DATETIME: parsing('DATETIME'),
-  PARSE_TIME: parsing('TIME', asTime),
-  PARSE_TIMESTAMP: parseTimestamp,
+  PARSE_TIME: parsing('TIME'),
+  PARSE_TIMESTAMP: parsing('TIMESTAMP'),
 }
 
-type CivilType = 'DATE' | 'DATETIME' | 'TIME'
+function asString(kind: time.TimeType, sql: string): string {
+  return convert(typed(sql, kind), { kind: 'STRING' })
+}
 
-/** The text of a value. */
-function formatting(type: CivilType, toDatetime = itself): Rule {
-  return (site, format, value) => {
-    const datetime = toDatetime(value)
-    const exact = `gsql_format_${type.toLowerCase()}(${format}, epoch_us(${datetime}))`
-    return formatted(type, site.literal(0), datetime, exact)
+/** The text of a value: in a literal format that DuckDB can write its own, but for years of fewer than four digits. */
+function formatting(type: time.TimeType): Rule {
+  return (site, format, value, inZone) => {
+    const zone = site.zone(2, inZone) ?? time.utc
+    const exact = `gsql_format('${type}', ${format}, ${time.toMicros(type, value)}, ${zone.sql})`
+    const duck = strftimeOf(type, site.literal(0) ?? '')
+    if (duck === null) return exact
+    const datetime =
+      type === 'TIMESTAMP' && zone.name !== 'UTC'
+        ? time.zoned(value, zone).local
+        : time.asDatetime(value, type)
+    return `(CASE WHEN ${datetime} >= TIMESTAMP '1000-01-01' THEN strftime(${datetime}, ${quoteText(duck)}) ELSE ${exact} END)`
   }
 }
 
-function formatTimestamp(site: CallSite, format: string, timestamp: string, inZone?: string): string {
-  const zone = site.zone(2, inZone) ?? utc
-  const exact = `gsql_format_timestamp(${format}, epoch_us(${timestamp}), ${zone.sql})`
-  return formatted('TIMESTAMP', site.literal(0), localTime(timestamp, zone), exact)
-}
-
-const localTime = (timestamp: string, zone: Zone) =>
-  zone.name === 'UTC' ? toDatetime(timestamp) : zoned(timestamp, zone).local
-
-function parsing(type: CivilType, fromDatetime = itself): Rule {
-  return (site, format, value) => {
+function parsing(type: time.TimeType): Rule {
+  return (site, format, value, inZone) => {
     const text = site.literal(0)
-    const exact = `gsql_parse_${type.toLowerCase()}(${format}, ${value})`
+    const given = site.zone(2, inZone) ?? time.utc
     const slow = type === 'TIME' || (type === 'DATE' && /%[HMST]/.test(text ?? ''))
-    return fromDatetime(`make_timestamp(${slow ? exact : quickly(text, value, exact)})`)
+    const read = (zone: time.Zone) => {
+      const exact = `gsql_parse('${type}', ${format}, ${value}, ${zone.sql})`
+      return slow || zone.name !== 'UTC' ? exact : quickly(site.scope, text, value, exact)
+    }
+    // DuckDB finds the offset of a named zone, but where the format reads one, or may.
+    const named = text !== null && !/%(E?z|Z|s)/.test(text) && !time.isFixedZone(given)
+    return named
+      ? time.toTimestamp(time.ofMicros('DATETIME', read(time.utc)), given)
+      : time.ofMicros(type, read(given))
   }
 }
 
-/** Of the commonest formats DuckDB reads most texts as GoogleSQL does; those that it does not read are left to `exact`. */
-function quickly(format: string | null, value: string, exact: string): string {
+/**
+ * Of the commonest formats DuckDB reads most texts as GoogleSQL does; those that it does not read are left to `exact`. Inside TRY
+ * DuckDB 1.5.5 leaves memory unwritten where an error is raised in a COALESCE, and rows get the values of others.
+ */
+function quickly({ lifted }: Scope, format: string | null, value: string, exact: string): string {
   const common = format !== null && /^(?:%[YmdHMSFT]|[^%])*$/.test(format)
   if (!common || !(format.includes('%F') || /%Y.*%m.*%d/.test(format))) return exact
   const duck = format.replaceAll('%F', '%Y-%m-%d').replaceAll('%T', '%H:%M:%S')
-  return `COALESCE(epoch_us(try_strptime(${value}, ${quoteText(duck)})), ${exact})`
-}
-
-/** DuckDB finds the offset of a named zone, but where the format reads one, or may. */
-function parseTimestamp(site: CallSite, format: string, value: string, inZone?: string): string {
-  const text = site.literal(0)
-  const given = site.zone(2, inZone) ?? utc
-  const read = (zone: Zone) => {
-    const exact = `gsql_parse_timestamp(${format}, ${value}, ${zone.sql})`
-    return zone.name === 'UTC' ? quickly(text, value, exact) : exact
-  }
-  const named = text !== null && !/%(E?z|Z|s)/.test(text) && !isFixedZone(given)
-  return named ? toTimestamp(`make_timestamp(${read(utc)})`, given) : `make_timestamptz(${read(given)})`
+  const quick = `epoch_us(try_strptime(${value}, ${quoteText(duck)}))`
+  return lifted
+    ? `(CASE WHEN ${quick} IS NULL THEN ${exact} ELSE ${quick} END)`
+    : `COALESCE(${quick}, ${exact})`
 }
 
 function zoneOffset(minutes: string): string {
   const sign = `CASE WHEN ${minutes} < 0 THEN '-' ELSE '+' END`
   return `format('{}{:02d}:{:02d}', ${sign}, abs(${minutes}) // 60, abs(${minutes}) % 60)`
-}
-
-/** Elements that DuckDB's strftime writes in the same way in years of four digits, under its own names. */
-const ofDate = { ...same('AaBbdjmUuVWwYy'), F: '%Y-%m-%d', D: '%m/%d/%y', h: '%b', x: '%m/%d/%y' }
-const ofTime = {
-  ...same('HIMpS'),
-  R: '%H:%M',
-  T: '%H:%M:%S',
-  X: '%H:%M:%S',
-  E3S: '%S.%g',
-  E6S: '%S.%f',
-}
-const ofBoth = { '%': '%%', ...ofDate, ...ofTime }
-const strftime: Record<string, Record<string, string>> = {
-  DATE: { '%': '%%', ...ofDate },
-  TIME: { '%': '%%', ...ofTime },
-  DATETIME: ofBoth,
-  TIMESTAMP: ofBoth,
-}
-
-function same(elements: string): Record<string, string> {
-  return Object.fromEntries(elements.split('').map(element => [element, `%${element}`]))
-}
-
-/** Text of a DATETIME in a literal format that DuckDB can write; else, and for years of fewer than four digits, `exact`. */
-function formatted(type: string, format: string | null, datetime: string, exact: string): string {
-  const known = strftime[type]!
-  const pieces = (format ?? '').match(/%E\dS|%[^]|[^%]+|%/gu) ?? []
-  const parts = pieces.map(piece => (piece.startsWith('%') ? known[piece.slice(1)] : piece))
-  if (parts.length === 0 || parts.includes(undefined)) return exact
-  return `(CASE WHEN ${datetime} >= TIMESTAMP '1000-01-01' THEN strftime(${datetime}, ${quoteText(parts.join(''))}) ELSE ${exact} END)`
 }

@@ -7,38 +7,30 @@ import {
   asDatetime,
   asTime,
   boundaries,
-  onEpochDay,
+  ofDatetime,
   partsOfDay,
   timePart,
+  type TimeType,
   toDatetime,
   toTimestamp,
   truncated,
   wholeParts,
   withinYears,
-  type Zone,
 } from '../dates-and-times.ts'
 import { interval, intervalParts, movedBy, plainInterval } from '../intervals.ts'
 import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature.ts'
 
-type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
-
 /** A value truncated to a part, in its own type. */
-const truncations: Record<DateType, (value: string, part: string, zone?: Zone) => string> = {
-  DATE: (value, part) => asDate(truncated(asDatetime(value), part)),
-  DATETIME: truncated,
-  TIME: (value, part) => asTime(truncated(onEpochDay(value), part)),
-  TIMESTAMP: (value, part, zone) => {
+const truncation =
+  (type: TimeType): Rule =>
+  (site, value, part, inZone) => {
+    if (type !== 'TIMESTAMP') return ofDatetime(type, truncated(asDatetime(value, type), part))
+    const zone = site.zone(2, inZone)
     const local = toDatetime(value, zone)
     const start = truncated(local, part)
     // Within an hour that comes twice, the difference tells which one it is.
     return zone && timePart(part) ? `(${value} - (${local} - ${start}))` : toTimestamp(start, zone)
-  },
-}
-
-const truncation =
-  (type: DateType): Rule =>
-  (site, value, part, zone) =>
-    truncations[type](value, part, site.zone(2, zone))
+  }
 
 const truncationOfDate: Rule = (_, value, part) => truncated(asDatetime(value), part)
 
@@ -46,7 +38,7 @@ const truncationOfDate: Rule = (_, value, part) => truncated(asDatetime(value), 
 const move =
   (operator: '+' | '-'): Rule =>
   (site, value) => {
-    const kind = site.type!.kind as DateType
+    const kind = site.type!.kind as TimeType
     const by = site.args[1]!
     if (kind === 'TIME') return `(${value} ${operator} ${withinDay(site, by)})`
     const point = movedBy(value, operator, by, site.call.arguments[1]!)
@@ -84,9 +76,8 @@ function bucket(site: CallSite, at: string, _: string, origin = `CAST('1950-01-0
 }
 
 /** Counts boundaries of a part that are crossed; TIMESTAMP_DIFF counts whole parts. */
-const difference = (type: Exclude<DateType, 'TIMESTAMP'>) => (to: string, from: string, part: string) => {
-  const cast = type === 'TIME' ? onEpochDay : asDatetime
-  return boundaries(cast(from), cast(to), part)
+const difference = (type: Exclude<TimeType, 'TIMESTAMP'>) => (to: string, from: string, part: string) => {
+  return boundaries(asDatetime(from, type), asDatetime(to, type), part)
 }
 
 const lastDay = (date: string, part = 'MONTH') => {

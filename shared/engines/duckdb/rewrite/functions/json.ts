@@ -9,7 +9,7 @@ import { castText, quoteText } from '../../syntax.ts'
 import { joinedBy, nullWhere, once, repeated } from '../repeats.ts'
 import { floatText, trimmedDecimal } from '../casts.ts'
 import { raise, structField, type Typed } from '../context.ts'
-import { datetimeText, onEpochDay, toDatetime } from '../dates-and-times.ts'
+import { asDatetime, datetimeText, toDatetime } from '../dates-and-times.ts'
 import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature.ts'
 
 /** JSON, of the text that one of our functions gives. */
@@ -116,7 +116,24 @@ export function strictJson(json: string, kinds: string[], duck: string): string 
   return `(CASE WHEN json_type(${json}) IN (${listed}) THEN ${value} WHEN ${json} IS NOT NULL THEN CAST(${raise('Bad value for a cast')} AS ${duck}) END)`
 }
 
-const ofJson = (name: string) => (json: string) => `${name}(${asText(json)})`
+type OfText = (text: string) => string
+
+const textOf = (json: string) => `json_extract_string(${json}, '$')`
+
+/** The value of a JSON value by its kind, of its text; NULL for one of another kind. */
+const lax = (ofBool: OfText, ofString: OfText, ofNumber: OfText) => (json: string) =>
+  `(CASE WHEN json_type(${json}) = 'BOOLEAN' THEN ${ofBool(textOf(json))} WHEN json_type(${json}) = 'VARCHAR' THEN ${ofString(textOf(json))} WHEN json_type(${json}) IN (${jsonNumbers}) THEN ${ofNumber(textOf(json))} END)`
+
+const jsonNumbers = `'UBIGINT', 'BIGINT', 'DOUBLE'`
+
+const isFloat = `'\\s*[+-]?((\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?|nan|inf|infinity)\\s*'`
+
+const laxFloat: OfText = text =>
+  `(CASE WHEN regexp_full_match(${text}, ${isFloat}, 'i') THEN TRY_CAST(${text} AS DOUBLE) END)`
+
+/** The nearest integer. */
+const laxInteger: OfText = text =>
+  `(CASE WHEN regexp_full_match(${text}, '\\s*[+-]?\\d+\\s*') THEN TRY_CAST(${text} AS BIGINT) ELSE TRY_CAST(round(${laxFloat(text)}) AS BIGINT) END)`
 
 /** A function that changes a JSON value at paths, each followed by so many values. */
 function changing(name: string, values: 0 | 1, option?: string): Rule {
@@ -137,19 +154,34 @@ function changing(name: string, values: 0 | 1, option?: string): Rule {
 export const jsonFunctions: Rules = {
   ...rulesOf({
     BOOL: json => strictJson(json, ['BOOLEAN'], 'BOOLEAN'),
-    INT64: ofJson('gsql_json_int64'),
+    // A whole number, also one written with a fraction of zeros or an exponent.
+    INT64: json => {
+      const number = laxInteger(textOf(json))
+      const isWhole = `json_type(${json}) IN (${jsonNumbers}) AND TRY_CAST(${textOf(json)} AS DOUBLE) % 1 = 0`
+      return `(CASE WHEN ${isWhole} AND ${number} IS NOT NULL THEN ${number} WHEN ${json} IS NOT NULL THEN ${raise('Bad value for a cast')} END)`
+    },
     JSON_TYPE: json =>
       `(CASE json_type(${json}) WHEN 'VARCHAR' THEN 'string' WHEN 'UBIGINT' THEN 'number' WHEN 'BIGINT' THEN 'number' WHEN 'DOUBLE' THEN 'number' ELSE lower(json_type(${json})) END)`,
-    ...each('LAX_BOOL LAX_FLOAT64 LAX_INT64 LAX_STRING', duck => ofJson(`gsql_${duck}`)),
+    LAX_BOOL: lax(
+      text => `CAST(${text} AS BOOLEAN)`,
+      text => `CASE lower(${text}) WHEN 'true' THEN true WHEN 'false' THEN false END`,
+      text => `TRY_CAST(${text} AS DOUBLE) <> 0`,
+    ),
+    LAX_FLOAT64: lax(() => 'NULL', laxFloat, laxFloat),
+    LAX_INT64: lax(text => `CAST(CAST(${text} AS BOOLEAN) AS BIGINT)`, laxInteger, laxInteger),
+    LAX_STRING: lax(
+      text => text,
+      text => text,
+      text =>
+        `CASE WHEN regexp_full_match(${text}, '-?\\d+') THEN ${text} ELSE ${floatText(`TRY_CAST(${text} AS DOUBLE)`)} END`,
+    ),
   }),
 
   FLOAT64: (site, json) => {
     const mode = site.option('wide_number_mode', `'round'`)
-    const value = strictJson(json, ['UBIGINT', 'BIGINT', 'DOUBLE'], 'DOUBLE')
-    const exact = `gsql_json_exact_float(${asText(json)})`
-    return site.written('wide_number_mode', 'round') === 'round'
-      ? value
-      : `(CASE WHEN ${mode} = 'round' THEN ${value} ELSE ${exact} END)`
+    const [text, value] = [textOf(json), strictJson(json, ['UBIGINT', 'BIGINT', 'DOUBLE'], 'DOUBLE')]
+    const inexact = `json_type(${json}) <> 'DOUBLE' AND TRY_CAST(TRY_CAST(${text} AS DOUBLE) AS HUGEINT) <> TRY_CAST(${text} AS HUGEINT)`
+    return `(CASE WHEN ${mode} <> 'round' AND ${inexact} THEN ${raise('Bad value for a cast', 'DOUBLE')} ELSE ${value} END)`
   },
   JSON_ARRAY: ({ args }, ...texts) =>
     asJson(
@@ -233,7 +265,7 @@ const scalarTexts: Record<
   // U+2028 and U+2029 end a line in JavaScript.
   STRING: sql =>
     `replace(replace(CAST(to_json(${sql}) AS VARCHAR), chr(8232), '\\u2028'), chr(8233), '\\u2029')`,
-  TIME: sql => quoted(datetimeText(onEpochDay(sql), '%H:%M:%S')),
+  TIME: sql => quoted(datetimeText(asDatetime(sql, 'TIME'), '%H:%M:%S')),
   TIMESTAMP: sql => quoted(`${datetimeText(toDatetime(sql), '%Y-%m-%dT%H:%M:%S')} || 'Z'`),
 }
 

@@ -88,9 +88,9 @@ export const numberFunctions: Rules = {
     LOG: [
       ...logarithm('ln'),
       (x, base) => {
-        const strange = `${x} = '-Infinity' OR ${base} IN ('Infinity', '-Infinity')`
-        const one = `(CASE WHEN ${base} = 1 AND NOT isnan(${x}) THEN ${outOfRange} ELSE ${base} END)`
-        return `(CASE WHEN ${strange} THEN ${notANumber} ELSE ln(${x}) / ln(${one}) END)`
+        const strange = `isnan(${x}) OR isnan(${base}) OR ${x} = '-Infinity' OR ${base} IN ('Infinity', '-Infinity')`
+        const one = `(CASE WHEN ${base} = 1 THEN ${outOfRange} ELSE ${base} END)`
+        return `(CASE WHEN ${x} IS NULL OR ${base} IS NULL THEN NULL WHEN ${strange} THEN ${notANumber} ELSE ln(${x}) / ln(${one}) END)`
       },
     ],
     NULLIFZERO: x => nullWhere(x, '0'),
@@ -108,9 +108,7 @@ export const numberFunctions: Rules = {
       ...whole('trunc'),
       'gsql_trunc',
       (x, digits) => `gsql_trunc(CAST(${x} AS DOUBLE), ${digits})`,
-      // DuckDB has a number for NULL where the digits are more than it keeps.
-      (x, digits) =>
-        once([x], x => `(CASE WHEN ${x} IS NOT NULL THEN trunc(${x}, CAST(${digits} AS INTEGER)) END)`),
+      'gsql_numeric_trunc',
     ],
     ZEROIFNULL: x => `COALESCE(${x}, 0)`,
   }),

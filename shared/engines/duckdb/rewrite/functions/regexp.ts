@@ -14,15 +14,13 @@ export const regexpFunctions: Rules = {
 }
 
 function replace(site: CallSite, text: string, pattern: string, replacement: string): string {
+  const nodes = site.call.arguments
   const [written, by] = [site.literal(1), site.literal(2)]
   if (written !== null && by !== null) {
     const used = [...by.matchAll(/\\(.)/gs)].map(([, what]) => (what === '\\' ? 0 : Number(what)))
     // NaN for what is no digit.
     if (used.some(group => !(group <= countGroups(written))))
-      throw site.invalid(
-        'The replacement names a group that the regular expression does not have',
-        site.call.arguments[2],
-      )
+      throw site.invalid('The replacement names a group that the regular expression does not have', nodes[2])
   }
   return `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`
 }
@@ -80,11 +78,7 @@ function position(site: CallSite, ...[text, pattern, position, occurrence, after
   const { split } = patternArguments(site, pattern!)
   if (site.isNull(1)) return 'CAST(NULL AS BIGINT)'
   if (!split)
-    throw site.unsupported(
-      'REGEXP_INSTR with this group',
-      site.call.arguments[1],
-      'the group must stand outside other groups, with no | beside it',
-    )
+    throw site.unsupported('REGEXP_INSTR with a group inside a group, or beside |', site.call.arguments[1])
   const [from, number] = [positive(position), positive(occurrence)]
   const ends = `(CASE WHEN ${after} IN (0, 1) THEN ${after} ELSE ${raise('A number is out of range')} END)`
   const rest = position === undefined ? text! : `substr(${text}, ${from})`
@@ -132,11 +126,7 @@ function patternArguments(site: CallSite, pattern: string): PatternArguments {
   const literal = site.literal(1)
   const group = literal === null ? null : groupIn(literal)
   if (literal !== null && (all || nodes.length > 2) && between(literal) && mayBeEmpty(literal))
-    throw site.unsupported(
-      `${site.name} with an empty match at \\b, or at ^ or $ of a line,`,
-      nodes[1],
-      'add to the pattern what it is to match there',
-    )
+    throw site.unsupported(`${site.name} with an empty match at \\b, or at ^ or $ of a line`, nodes[1])
   return {
     take: groupOf(site, literal, pattern),
     neverEmpty:

@@ -7,7 +7,7 @@ import { mismatch } from '../../../../sql/resolve/no-signature.ts'
 import type { WholeWindow } from '../../../../sql/resolve/resolution.ts'
 import type { Call, Expression, NamedArgument, Node } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
-import { argument, attempt, beforeCall, patternBeforeCall } from '../attempt.ts'
+import { argument, safe, beforeCall, patternBeforeCall } from '../safe.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { typeIn } from '../coercion.ts'
 import type { Zone } from '../dates-and-times.ts'
@@ -74,7 +74,7 @@ export class CallSite {
     const at = functions.get(this.name)!.signatures.indexOf(this.signature)
     const kinds = this.args.map((_, at) => parameterAt(this.signature.parameters, at).kind)
     const entry = list[at] ?? list.at(-1)!
-    const rule = list[at] || !kinds.includes('BYTES') ? entry : onCharacters(entry, kinds)
+    const rule = list[at] || !kinds.some(isBytes) ? entry : onCharacters(entry, kinds)
     // Parts of dates have no type; they are no values.
     const values = this.args.filter(({ type }) => type)
     const use = (...texts: string[]) =>
@@ -131,7 +131,7 @@ export class CallSite {
 
   /** The call with NULL for its own errors, but not for those of its arguments. */
   safely(args: string[], sql: (...args: string[]) => string): string {
-    return attempt(this.scope, this.type, inside => {
+    return safe(this.scope, this.type, inside => {
       const values = this.args.map((arg, at) => ({ ...arg, sql: args[at]! }))
       const before = this.scope.lifted ? values : values.map(value => beforeCall(inside, value))
       return sql(...before.map(({ sql }) => sql))
@@ -151,17 +151,14 @@ export class CallSite {
 
   /** Whether an argument is a text that is one literal in DuckDB SQL, too. */
   isWritten(at: number): boolean {
-    return this.literal(at)?.includes('\0') === false
+    const node = this.call.arguments[at]
+    return node?.kind === 'Literal' && node.literal === 'STRING' && !node.value.includes('\0')
   }
 
   /** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */
   literalText(node: Expression | undefined): string {
     if (node?.kind === 'Literal' && node.literal === 'STRING') return node.value
-    throw this.unsupported(
-      `${this.name} with anything but a literal here`,
-      node,
-      'write the text out in quotes',
-    )
+    throw this.unsupported(`${this.name} with anything but a literal here`, node, 'write it in quotes')
   }
 
   /** BigQuery's error for arguments of wrong types. */
@@ -203,10 +200,15 @@ export function rulesOf(templates: Templates): Rules {
   )
 }
 
+const isBytes = (kind: string) => kind === 'BYTES' || kind === 'ARRAY<BYTES>'
+
 /** Each byte as a character, on which DuckDB's functions of strings work as on bytes. */
 function onCharacters(rule: Rule, kinds: string[]): Rule {
   return (site, ...args) => {
-    const texts = args.map((sql, at) => (kinds[at] === 'BYTES' ? `gsql_characters(${sql})` : sql))
+    const texts = args.map((sql, at) => {
+      if (kinds[at] === 'BYTES') return `gsql_characters(${sql})`
+      return isBytes(kinds[at]!) ? `list_transform(${sql}, lambda b: gsql_characters(b))` : sql
+    })
     const sql = rule(site, ...texts)
     if (site.type?.kind === 'BYTES') return `gsql_bytes(${sql})`
     const isList = site.type?.kind === 'ARRAY' && site.type.element.kind === 'BYTES'

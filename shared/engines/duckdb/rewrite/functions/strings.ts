@@ -65,7 +65,20 @@ const inCase = (duck: string) => [
   `gsql_${duck}_bytes`,
 ]
 
-const codePoints = (duck: string) => (codes: string) => `${duck}(CAST(${codes} AS VARCHAR[]))`
+/** Of numbers up to a most: without NULLs, for one makes the whole NULL. */
+const ofCodes = (most: number, of: (code: string) => string) => (codes: string) => {
+  const code = `CASE WHEN c NOT BETWEEN 0 AND ${most} OR c BETWEEN 55296 AND 57343 THEN ${raise('A number is out of range')} ELSE c END`
+  return `(CASE WHEN list_count(${codes}) = len(${codes}) THEN ${joinedBy(`list_transform(${codes}, lambda c: ${of(code)})`, `''`, true)} END)`
+}
+
+/** Words begin after delimiters; ß has no capital. */
+const capitalized = (text: string, delimiters = wordDelimiters) =>
+  once([`regexp_extract_all(${text}, '(?s).')`, `${delimiters} || 'ß'`], (all, kept) => {
+    const begins = `i = 1 OR contains(${delimiters}, ${all}[i - 1])`
+    const changed = `CASE WHEN contains(${kept}, c) THEN c WHEN ${begins} THEN upper(c) ELSE lower(c) END`
+    const text = joinedBy(`list_transform(${all}, lambda c, i: ${changed})`, `''`, true)
+    return `(CASE WHEN ${kept} IS NOT NULL THEN ${text} END)`
+  })
 
 const bytes = [(text: string) => `octet_length(encode(${text}))`, (value: string) => `octet_length(${value})`]
 
@@ -78,7 +91,8 @@ const digest = (duck: string) => {
 export const stringFunctions: Rules = {
   ...rulesOf({
     ...each('ENDS_WITH REPLACE STARTS_WITH STRPOS TO_BASE64', duck => duck),
-    ...each('FROM_BASE32 INITCAP TO_BASE32 TRANSLATE', duck => `gsql_${duck}`),
+    ...each('FROM_BASE32 TO_BASE32', duck => `gsql_${duck}`),
+    INITCAP: capitalized,
     INSTR: (text, part, position?: string, occurrence = 'CAST(1 AS BIGINT)') =>
       position === undefined
         ? `strpos(${text}, ${part})`
@@ -103,17 +117,17 @@ export const stringFunctions: Rules = {
     CHARACTER_LENGTH: 'length',
     CHAR_LENGTH: 'length',
     CHR: code => `chr(CAST(${code} AS INTEGER))`,
-    CODE_POINTS_TO_BYTES: codePoints('gsql_code_points_to_bytes'),
-    CODE_POINTS_TO_STRING: codePoints('gsql_code_points_to_string'),
-    // With white space, and without the padding that DuckDB insists on.
+    CODE_POINTS_TO_BYTES: codes => `unhex(${ofCodes(255, code => `printf('%02x', ${code})`)(codes)})`,
+    CODE_POINTS_TO_STRING: ofCodes(0x10ffff, code => `chr(CAST(${code} AS INTEGER))`),
+    // With white space, and without the padding that DuckDB insists on: all of it, or none.
     FROM_BASE64: text =>
       once(
         [`regexp_replace(${text}, '\\s+', '', 'g')`],
-        text => `from_base64(${text} || repeat('=', (4 - length(${text}) % 4) % 4))`,
+        text =>
+          `from_base64(CASE WHEN ends_with(${text}, '=') THEN ${text} ELSE ${text} || repeat('=', (4 - length(${text}) % 4) % 4) END)`,
       ),
     FROM_HEX: 'unhex',
     FARM_FINGERPRINT: [text => `gsql_fingerprint(encode(${text}))`, 'gsql_fingerprint'],
-    INITCAP: (text, delimiters = wordDelimiters) => `gsql_initcap(${text}, ${delimiters})`,
     LENGTH: ['length', 'octet_length'],
     LOWER: inCase('lower'),
     'NET.HOST': hostOf,
@@ -121,13 +135,12 @@ export const stringFunctions: Rules = {
     'NET.REG_DOMAIN': url => `gsql_reg_domain(${hostOf(url)})`,
     OCTET_LENGTH: bytes,
     // By characters of Unicode, where DuckDB keeps accents with their letters.
-    REVERSE: [
-      text =>
-        `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`, true)} END)`,
-      'gsql_reverse_bytes',
-    ],
+    REVERSE: text =>
+      `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`, true)} END)`,
     SHA512: [text => `gsql_sha512(encode(${text}))`, 'gsql_sha512'],
     SAFE_CONVERT_BYTES_TO_STRING: 'gsql_decode',
+    TRANSLATE: (text, from, to) =>
+      `(CASE WHEN len(list_distinct(string_split(${from}, ''))) < length(${from}) THEN CAST(${raise('TRANSLATE has a character twice')} AS VARCHAR) ELSE translate(${text}, ${from}, ${to}) END)`,
     TO_HEX: value => `lower(hex(${value}))`,
     UNICODE: text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`,
     UPPER: inCase('upper'),

@@ -1,0 +1,214 @@
+/** Controls that more than one part of the page has. */
+import type {
+  ButtonHTMLAttributes,
+  ComponentChildren,
+  TargetedKeyboardEvent,
+  TargetedToggleEvent,
+} from 'preact'
+import { useSignal } from '@preact/signals'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { copy } from './copy.ts'
+
+export type Choices = readonly (readonly [value: string, text: string])[]
+
+interface MenuProps {
+  label: string
+  choices: Choices
+  chosen: string
+  /** Called with the value that a person chooses. */
+  act(value: string): void
+  class?: string
+  title?: string
+}
+
+/** From so many on a menu has a search. */
+const many = 12
+
+export function Menu(props: MenuProps) {
+  return props.choices.length < many ? <Select {...props} /> : <SearchedMenu {...props} />
+}
+
+/** A menu of the browser's own, for a few. */
+export function Select({ label, choices, chosen, act, ...rest }: MenuProps) {
+  return (
+    <select aria-label={label} value={chosen} onChange={event => act(event.currentTarget.value)} {...rest}>
+      {choices.map(([value, text]) => (
+        <option key={value} value={value} title={text}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+interface SearchedMenuProps extends Omit<MenuProps, 'choices'> {
+  /** Made when it opens, where that takes its time. */
+  choices: Choices | (() => Choices)
+  /** What is chosen, in words; by default as the choices have it. */
+  text?: string
+}
+
+export function SearchedMenu({ label, choices, chosen, act, text, ...rest }: SearchedMenuProps) {
+  const known = typeof choices === 'function' ? [] : choices
+  const said = text ?? known.find(([value]) => value === chosen)?.[1] ?? chosen
+  return (
+    <Popover label={`${label}: ${said}`} face={<span>{said}</span>} {...rest}>
+      {close => (
+        <Choose
+          label={label}
+          choices={typeof choices === 'function' ? choices() : choices}
+          chosen={chosen}
+          choose={value => {
+            close()
+            if (value !== chosen) act(value)
+          }}
+        />
+      )}
+    </Popover>
+  )
+}
+
+interface ChooseProps {
+  label: string
+  choices: Choices
+  chosen: string
+  choose(value: string): void
+}
+
+/** A list that shrinks as one writes; arrows and Enter choose in it. */
+function Choose({ label, choices, chosen, choose }: ChooseProps) {
+  const id = useId()
+  const [sought, at] = [useSignal(''), useSignal(choices.findIndex(([value]) => value === chosen))]
+  const list = useRef<HTMLUListElement>(null)
+  const words = sought.value.toLowerCase().split(/\s+/)
+  const found = choices.filter(([, text]) => words.every(word => text.toLowerCase().includes(word)))
+  const active = Math.max(0, Math.min(at.value, found.length - 1))
+  useLayoutEffect(() => list.current!.children[active]?.scrollIntoView({ block: 'nearest' }))
+  const key = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
+    const to = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + 10, PageUp: active - 10 }[
+      event.key
+    ]
+    if (to === undefined && event.key !== 'Enter') return
+    event.preventDefault()
+    if (to !== undefined) at.value = to
+    else if (found[active]) choose(found[active][0])
+  }
+  return (
+    <>
+      <input
+        type="search"
+        aria-label={`Find: ${label}`}
+        placeholder="Find"
+        aria-controls={id}
+        aria-activedescendant={found[active] && `${id}-${active}`}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => {
+          sought.value = currentTarget.value
+          at.value = 0
+        }}
+        onKeyDown={key}
+      />
+      <ul role="listbox" aria-label={label} id={id} ref={list}>
+        {found.map(([value, text], i) => (
+          <li
+            key={value}
+            id={`${id}-${i}`}
+            role="option"
+            class={i === active ? 'active' : undefined}
+            aria-selected={value === chosen}
+            onClick={() => choose(value)}>
+            {text}
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p class="hint">Nothing has it.</p>}
+    </>
+  )
+}
+
+interface PopoverProps {
+  label: string
+  /** What is on the button. */
+  face: ComponentChildren
+  class?: string | undefined
+  title?: string | undefined
+  children(close: () => void): ComponentChildren
+}
+
+/** A button, and what it opens over the page; Esc and a press elsewhere close it. */
+export function Popover({ label, face, children, class: name = '', title }: PopoverProps) {
+  const id = useId()
+  const isOpen = useSignal(false)
+  const [button, place] = [useRef<HTMLButtonElement>(null), useRef<HTMLDivElement>(null)]
+  const open = ({ newState }: TargetedToggleEvent<HTMLDivElement>) => {
+    if (newState === 'closed') return
+    isOpen.value = true
+    const { left, right, top, bottom } = button.current!.getBoundingClientRect()
+    const [isLeft, isBelow] = [left < innerWidth / 2, innerHeight - bottom > Math.min(300, top)]
+    place.current!.style.cssText = [
+      isLeft ? `left: ${left}px` : `right: ${innerWidth - right}px`,
+      isBelow ? `top: ${bottom + 2}px` : `bottom: ${innerHeight - top + 2}px`,
+      `--room: ${isBelow ? innerHeight - bottom : top}px`,
+    ].join(';')
+  }
+  // What has the focus goes once the button has it again.
+  const toggled = ({ newState }: TargetedToggleEvent<HTMLDivElement>) => {
+    if (newState === 'closed') isOpen.value = false
+    else place.current!.querySelector<HTMLElement>('input, button')?.focus()
+  }
+  return (
+    <>
+      <button
+        type="button"
+        ref={button}
+        class={`opens ${name}`}
+        aria-label={label}
+        title={title}
+        popovertarget={id}>
+        {face}
+      </button>
+      <div
+        ref={place}
+        popover="auto"
+        id={id}
+        class="popover"
+        onBeforeToggle={open}
+        onToggle={toggled}
+        onKeyDown={event => event.stopPropagation()} /* keys of the page are not meant here */
+      >
+        {isOpen.value && children(() => place.current!.hidePopover())}
+      </div>
+    </>
+  )
+}
+
+/** One that does not send a form. */
+export function Button({ press, ...rest }: ButtonHTMLAttributes & { press(): void }) {
+  return <button type="button" onClick={() => press()} {...rest} />
+}
+
+interface CopyProps {
+  name: string
+  text(): string
+  title?: string
+  'aria-label'?: string
+  disabled?: boolean
+  hidden?: boolean
+}
+
+/** A button that copies, and says so in its own place. */
+export function Copy({ name, text, ...rest }: CopyProps) {
+  const said = useSignal('')
+  const element = useRef<HTMLButtonElement>(null)
+  const press = async () => {
+    element.current!.style.minWidth = `${element.current!.offsetWidth}px` // its neighbours stay where one points
+    said.value = (await copy(text())) ? 'Copied' : 'Not copied'
+    setTimeout(() => (said.value = ''), 1500)
+  }
+  return (
+    <button type="button" ref={element} onClick={() => void press()} {...rest}>
+      {said.value || name}
+    </button>
+  )
+}

@@ -1,0 +1,62 @@
+/** The menus of what the chart and the values of a field show: a press is a change of the state. */
+import { Button, type Choices, Menu } from '../controls.tsx'
+import { type Comparison, comparisons } from './compare.ts'
+import { fieldsOf, measuresOf, measuring, namesOf, sharesOf, slowestOf } from './measure.ts'
+import { nameOf } from './shape.ts'
+import type { Store } from './store.ts'
+
+/** `Show average of origin_time by method` */
+export function ChartMenus({ store }: { store: Store }) {
+  const [state, shape] = [store.state.value, store.shape.value]
+  const fields = fieldsOf(shape, state).filter(({ type, path }) => type !== 'JSON' || path === state.by)
+  const split = state.measure === 'rows' && shape.severity
+  const all = split ? (split.type === 'INT64' ? 'class of status' : 'severity') : 'nothing'
+  const choices: Choices = [
+    ['', all],
+    ...namesOf(fields).map(({ field, label }) => [field.path, label] as const),
+  ]
+  return (
+    <div class="measure">
+      <span>Show</span>
+      <MeasureMenu label="Show in the chart" store={store} hasSlowest />
+      by
+      <Menu label="Split the chart by" choices={choices} chosen={state.by} act={by => store.change({ by })} />
+      <Menu
+        label="Compare with"
+        choices={[
+          ['', 'not compared'],
+          ...comparisons.map(([name, text]) => [name, `with ${text}`] as const),
+        ]}
+        chosen={state.compare}
+        act={compare => store.change({ compare: compare as Comparison | '' })}
+      />
+      {state.measure !== 'rows' && (
+        <Button class="quiet" press={() => store.change({ measure: 'rows', by: '' })}>
+          Back to counts
+        </Button>
+      )}
+    </div>
+  )
+}
+
+const slowestOption = 'slowest'
+
+interface Props {
+  label: string
+  store: Store
+  /** Whether the slowest paths are a choice of their own. */
+  hasSlowest?: boolean
+}
+
+export function MeasureMenu({ label, store, hasSlowest = false }: Props) {
+  const { measure } = store.state.value
+  const slowest = hasSlowest ? slowestOf(store.shape.value) : null
+  const choices: Choices = [
+    ['rows', 'number of rows'],
+    ...(slowest ? [[slowestOption, `slowest ${nameOf({ path: slowest.by })}s`] as const] : []),
+    ...sharesOf(store.shape.value, store.state.value),
+    ...measuresOf(store.shape.value, measure),
+  ]
+  const act = (to: string) => store.change(to === slowestOption ? slowest! : measuring(store.state.value, to))
+  return <Menu label={label} choices={choices} chosen={measure} act={act} />
+}

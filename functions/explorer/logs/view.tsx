@@ -1,0 +1,240 @@
+/**
+ * The logs view of an endpoint: where its parts stand, and what a change of the state asks for. A person's change is a step in
+ * the browser's history, the page's own is not.
+ */
+import { createRef, type VNode } from 'preact'
+import type { Link } from '../link.ts'
+import type { View } from '../places.ts'
+import { now, parametersOf } from '../service.ts'
+import type { Savable } from './as-endpoint.ts'
+import { Asking } from './asking.ts'
+import { Entries } from './entries.ts'
+import { Entry, openActive, step } from './entry.tsx'
+import { Fields } from './fields.tsx'
+import { Following } from './following.ts'
+import { Histogram, Legend } from './histogram.tsx'
+import { ChartMenus } from './measure-menus.tsx'
+import { PatternList } from './pattern-list.tsx'
+import { inService, type Written, writtenOf } from './range.ts'
+import { RowList } from './row-list.tsx'
+import { onPhone, show, type Shown, shownParts } from './shown.ts'
+import { Sought } from './sought.tsx'
+import { askedOf, isLive, type State } from './state.ts'
+import { Problem, Status } from './status.tsx'
+import { followingEnded, type LogsOpening, Store } from './store.ts'
+import { Sql } from './sql-of-rows.tsx'
+import { Toolbar } from './toolbar.tsx'
+
+/** Asks for the rows of the link at once. `close` gives up what is being read, and the keyboard. */
+export class LogsView implements View {
+  readonly body: VNode
+  readonly #opening: LogsOpening
+  readonly #store: Store
+  readonly #asking: Asking
+  readonly #entries: Entries
+  readonly #following: Following
+  readonly #shown = shownParts()
+  readonly #search = createRef<HTMLInputElement>()
+  /** By a range that was chosen in the chart: the one before it. */
+  readonly #ranged = new Map<string, Written>()
+  /** What the next run says of the way to its state. */
+  #telling: string[]
+  readonly #unlisten: () => void
+
+  constructor(opening: LogsOpening) {
+    const store = new Store(opening, (before, again) => this.#settle(before, again))
+    const isDated = opening.link.view.some(([name]) => name === 'from' || name === 'to')
+    this.#opening = opening
+    this.#store = store
+    this.#asking = new Asking(store, !isDated)
+    this.#entries = new Entries(store)
+    this.#following = new Following(store, this.#asking)
+    this.#telling = store.openedWith
+    this.#unlisten = listenTo({
+      '/': () => this.#search.current?.focus(),
+      j: () => step(store, 1),
+      k: () => step(store, -1),
+      Enter: () => openActive(store),
+      // What lies over the rows goes.
+      Escape: () => {
+        if (store.state.value.row !== '') store.change({ row: '' })
+        else if (onPhone().matches) show(this.#shown, 'fields', false)
+      },
+    })
+    const [asking, entries, shown] = [this.#asking, this.#entries, this.#shown]
+    this.body = <Logs store={store} asking={asking} entries={entries} shown={shown} acts={this.actsOf()} />
+    this.#run()
+  }
+
+  /** The parameters, for another endpoint that shares them. */
+  values(): Record<string, string> {
+    const { endpoint, state } = this.#store
+    const { start } = parametersOf(endpoint)
+    const { values, from, zone } = state.value
+    return { ...values, ...(start ? { [start]: inService(from, zone, now()) } : {}) }
+  }
+
+  async savable(): Promise<Savable[]> {
+    const { savableOf } = await import('./as-endpoint.ts')
+    return savableOf(this.#store, this.#asking.limit)
+  }
+
+  revisit(link: Link): void {
+    this.#store.revisit(link)
+  }
+
+  close(): void {
+    this.#stop()
+    this.#entries.end()
+    this.#unlisten()
+  }
+
+  #run(how: { fresh?: boolean } = {}): void {
+    const isOn = this.#store.following.value !== null
+    const goesOn = isOn && isLive(this.#store.state.value)
+    if (isOn && !goesOn) this.#telling = [...this.#telling, followingEnded]
+    this.#following.stop()
+    this.#store.notices.value = this.#telling
+    this.#telling = []
+    this.#asking.run(how)
+    if (goesOn) this.#following.start()
+  }
+
+  #stop(): void {
+    this.#asking.stop()
+    this.#entries.stop()
+    this.#following.stop()
+  }
+
+  #settle(before: State, again: boolean): void {
+    const { state, active, openRow } = this.#store
+    if (again || before.from !== state.value.from || before.to !== state.value.to) this.#asking.keepRange()
+    // Rows that may show what must not be seen go before anything else, and those on their way with them.
+    if (before.redact !== state.value.redact) {
+      this.#stop()
+      this.#asking.clear()
+    }
+    if (again || askedOf(before) !== askedOf(state.value)) this.#run()
+    else {
+      if (before.list !== state.value.list) this.#asking.readPatterns()
+      if (before.row !== state.value.row) active.value = openRow.value ?? active.value
+    }
+  }
+
+  /** What presses in the parts do, beyond a change of the state. */
+  actsOf() {
+    const store = this.#store
+    return {
+      search: this.#search,
+      stop: () => this.#stop(),
+      fresh: () => this.#run({ fresh: true }),
+      follow: () => this.#follow(),
+      /** What of the question the table cannot have is said. */
+      toTable(table: string) {
+        const notices = store.toTable(table)
+        store.notices.value = [...store.notices.value, ...notices]
+      },
+      narrow: (from: number, to: number) => this.#narrow(from, to),
+      previous: () => {
+        const before = this.#ranged.get(nameOf(store.state.value))
+        return before ? () => store.change(before) : null
+      },
+      /** Shows the values of a field. */
+      values: (path: string) => {
+        show(this.#shown, 'fields', true)
+        store.change({ by: path })
+      },
+      editSql: (sql: string) => this.#editSql(sql),
+    }
+  }
+
+  #follow(): void {
+    const { following, state, isEdited } = this.#store
+    if (following.value) return this.#following.stop()
+    const live = { to: state.value.from === '' ? '' : 'now', sort: '', ascending: false } // all time stays so
+    if (!isLive(state.value) || isEdited.value) this.#store.change(live)
+    this.#following.start()
+  }
+
+  #narrow(from: number, to: number): void {
+    const { range, state } = this.#store
+    const { from: first, to: last } = range.value
+    const into = writtenOf({ from: Math.max(from, first ?? from), to: Math.min(to, last ?? to) })
+    const before = { from: state.value.from, to: state.value.to }
+    if (nameOf(before) !== nameOf(into)) this.#ranged.set(nameOf(into), before)
+    this.#store.change(into)
+  }
+
+  #editSql(sql: string): void {
+    const { endpoint, state } = this.#store
+    const { values, redact, zone } = state.value
+    const redacted: Link['view'] = redact === endpoint.redact ? [] : [['redact', String(redact)]]
+    const zoned: Link['view'] = zone === 'UTC' ? [] : [['zone', zone]]
+    const view: Link['view'] = [['view', 'query'], ...redacted, ...zoned]
+    this.#opening.continueInSql({ endpoint: endpoint.name, values, sql, view })
+  }
+}
+
+type Acts = ReturnType<LogsView['actsOf']>
+
+interface LogsProps {
+  store: Store
+  asking: Asking
+  entries: Entries
+  shown: Shown
+  acts: Acts
+}
+
+function Logs({ store, asking, entries, shown, acts }: LogsProps) {
+  const { fields, chart, wrap } = shown
+  const isOld = store.state.value.list === '' ? store.isOld.value : store.arePatternsOld.value
+  return (
+    <article class="logs">
+      <h2 class="unseen">{store.endpoint.name}</h2>
+      <Toolbar store={store} acts={acts} />
+      <div class="chart-line" hidden={!chart.value}>
+        <ChartMenus store={store} />
+        <Legend store={store} />
+      </div>
+      <Histogram store={store} narrow={acts.narrow} hidden={!chart.value} />
+      <Status store={store} shown={shown} fresh={acts.fresh} />
+      <div class="logs-main">
+        <Fields store={store} hidden={!fields.value} close={() => show(shown, 'fields', false)} />
+        <div class={`rows-place${isOld ? ' old' : ''}`}>
+          <div class="logs-problem">
+            <Problem store={store} />
+            <Sought store={store} />
+          </div>
+          {store.state.value.list === '' ? (
+            <RowList store={store} wrap={wrap.value} more={asking.older} />
+          ) : (
+            <PatternList store={store} />
+          )}
+        </div>
+        <Entry store={store} entries={entries} values={acts.values} />
+      </div>
+      <Sql store={store} edit={acts.editSql} />
+    </article>
+  )
+}
+
+function nameOf({ from, to }: Written): string {
+  return `${from} ${to}`
+}
+
+/** @param acts by the key's name @returns what takes the keys back */
+function listenTo(acts: Record<string, () => void>): () => void {
+  const onkeydown = (event: KeyboardEvent) => {
+    const { key, target } = event
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
+    const writing = target instanceof HTMLInputElement || target instanceof HTMLSelectElement
+    if (writing && key === 'Escape') return target.blur()
+    // Enter presses what has the focus; only on a row, or on nothing, does it open the row.
+    const isBusy = key === 'Enter' && !(target as HTMLElement).matches('body, [role=row]')
+    if (writing || isBusy || !Object.hasOwn(acts, key)) return
+    event.preventDefault()
+    acts[key]!()
+  }
+  document.addEventListener('keydown', onkeydown)
+  return () => document.removeEventListener('keydown', onkeydown)
+}

@@ -1,0 +1,63 @@
+/** What one takes along from an endpoint or view to the next. */
+import { expect, test } from '@jest/globals'
+import type { Link } from './link.ts'
+import { linkTo } from './places.ts'
+import type { Endpoint } from './service.ts'
+
+const endpointOf = (name: string, ...parameters: string[]) =>
+  ({
+    name,
+    parameters: parameters.map(each => ({
+      name: each,
+      ...(/start/.test(each) ? { format: 'iso-timestamp' } : {}),
+    })),
+  }) as unknown as Endpoint
+
+const logs = endpointOf('logs', 'project', 'iso_timestamp_start')
+const at = (endpoint: string, view: Link['view'] = []): Link => ({ endpoint, values: {}, sql: null, view })
+const plain = { values: {}, before: undefined, fresh: [] }
+
+test('parameters that both have, and the zone; of redaction that it is on', () => {
+  const now = at('usage', [
+    ['zone', 'local'],
+    ['redact', 'false'],
+    ['table', 'x'],
+  ])
+  const values = { project: 'p', interval: 'daily', iso_timestamp_start: '' }
+  expect(linkTo(logs, { ...plain, now, values })).toEqual({
+    ...at('logs', [['zone', 'local']]),
+    values: { project: 'p' },
+  })
+  const redacted = at('usage', [['redact', 'true']])
+  expect(linkTo(logs, { ...plain, now: redacted }).view).toEqual([['redact', 'true']])
+})
+
+test('another view of the same endpoint shows as much or as little', () => {
+  const now = at('logs', [['redact', 'false']])
+  expect(linkTo(logs, { ...plain, now, fresh: [['view', 'query']] }).view).toEqual([
+    ['view', 'query'],
+    ['redact', 'false'],
+  ])
+})
+
+test('a view is as it was left, at the time that was chosen since', () => {
+  const left = {
+    ...at('logs', [
+      ['from', 'now-7d'],
+      ['search', 'x'],
+      ['redact', 'true'],
+    ]),
+    sql: 'SELECT 1',
+  }
+  const before = { link: left, values: { iso_timestamp_start: '-7d' } }
+  const back = (start: string) =>
+    linkTo(logs, { ...plain, before, now: at('usage'), values: { iso_timestamp_start: start } })
+  expect([back('now-7d').view, back('now-7d').sql]).toEqual([
+    [
+      ['from', 'now-7d'],
+      ['search', 'x'],
+    ],
+    'SELECT 1',
+  ])
+  expect(back('-1h')).toMatchObject({ view: [['search', 'x']], values: { iso_timestamp_start: '-1h' } })
+})

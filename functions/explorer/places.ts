@@ -1,0 +1,178 @@
+/** Which endpoint is open and in which view, how one goes to another, and what each takes over from the last. */
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { type Link, readLink, writeLink } from './link.ts'
+import type { Savable } from './logs/as-endpoint.ts'
+import { noteRecent } from './recent.ts'
+import { type Endpoint, type Opening, parametersOf } from './service.ts'
+
+/** An endpoint as it is open: its logs, its usage, or its form. */
+export interface View {
+  body: ComponentChildren
+  /** Its parameters, for another endpoint that shares them. */
+  values(): Record<string, string>
+  /** What is asked now, also where it has not run; without it, the address says so. */
+  link?(): Link
+  /** What of it can be saved as an endpoint. */
+  savable?(): Promise<Savable[]>
+  /** Back and Forward within it; without it, it is opened afresh. */
+  revisit?(link: Link): void
+  /** Gives up what is on its way. */
+  close(): void
+}
+
+/** The view that an endpoint has beside its form, and shows first. */
+export interface First {
+  name: 'Logs' | 'Usage'
+  open(opening: Opening): View
+}
+
+interface Setup {
+  key: string
+  endpoints: Endpoint[]
+  /** `null` = there is only the form. */
+  firstOf(endpoint: Endpoint): Promise<First | null>
+  openForm(opening: Opening & { hasView: boolean }): View
+}
+
+/** A view, with the endpoint and the kind of view that it is of. */
+export interface Open {
+  endpoint: Endpoint
+  first: First | null
+  isForm: boolean
+  /** Of the endpoint and the kind of view. */
+  place: string
+  view: View
+  /** Tells the views apart that were opened one after the other. */
+  number: number
+}
+
+/** A view that was left: what was asked there, and the values that it handed on. */
+interface Left {
+  link: Link
+  values: Record<string, string>
+}
+
+export class Places {
+  readonly endpoints: Endpoint[]
+  readonly open = signal<Open | null>(null)
+  /** An endpoint that a link names, and that there is none of. */
+  readonly unknown = signal('')
+  readonly #setup: Setup
+  readonly #left = new Map<string, Left>()
+  /** By the endpoint's name: the place of its view that was open last. */
+  readonly #last = new Map<string, string>()
+  #visits = 0
+
+  constructor(setup: Setup) {
+    this.#setup = setup
+    this.endpoints = setup.endpoints
+  }
+
+  /** Opens what the address says; without a word of it, an endpoint where one can look around. */
+  readonly visit = async (): Promise<void> => {
+    const link = readLink(location.hash)
+    const endpoint = this.endpoints.find(({ name }) => name === link?.endpoint) ?? plainest(this.endpoints)
+    const isKnown = link?.endpoint === endpoint.name
+    const sought = isKnown ? link : { endpoint: endpoint.name, values: {}, sql: null, view: [] }
+    const number = ++this.#visits
+    const first = await this.#setup.firstOf(endpoint)
+    if (number !== this.#visits) return // one went on meanwhile
+    const isForm =
+      first === null || sought.sql !== null || sought.view.some(pair => pair.join() === 'view,query')
+    const place = placeOf(endpoint, isForm ? null : first)
+    const now = this.open.value
+    document.title = `${endpoint.name} · Log explorer`
+    this.unknown.value = link && !isKnown ? link.endpoint : ''
+    if (now?.view.revisit && now.place === place && this.unknown.value === '') return now.view.revisit(sought)
+    now?.view.close()
+    const asks: Opening['remember'] = (asked, step) => {
+      noteRecent(asked)
+      remember(asked, step)
+    }
+    const opening = { key: this.#setup.key, endpoint, link: sought, remember: asks }
+    const view = isForm ? this.#setup.openForm({ ...opening, hasView: first !== null }) : first.open(opening)
+    this.open.value = { endpoint, first, isForm, place, view, number }
+  }
+
+  /** A step to another address; what is left here is known when one comes back. */
+  readonly follow = (link: Link): void => {
+    const [now, open] = [readLink(location.hash), this.open.value]
+    if (now && open) {
+      this.#left.set(open.place, { link: now, values: open.view.values() })
+      this.#last.set(now.endpoint, open.place)
+    }
+    remember(link, true)
+    void this.visit()
+  }
+
+  /** Another endpoint, in the view that was open last. */
+  choose(name: string): void {
+    this.#goTo(
+      this.endpoints.find(endpoint => endpoint.name === name)!,
+      this.#last.get(name),
+    )
+  }
+
+  /** Another view of the open endpoint. */
+  chooseView(asForm: boolean): void {
+    const { endpoint, first, isForm } = this.open.value!
+    if (asForm) this.#goTo(endpoint, placeOf(endpoint, null), [['view', 'query']])
+    else this.#goTo(endpoint, isForm ? placeOf(endpoint, first) : '')
+  }
+
+  #goTo(endpoint: Endpoint, place = '', fresh: Link['view'] = []): void {
+    const before = this.#left.get(place)
+    const values = this.open.value?.view.values() ?? {}
+    this.follow(linkTo(endpoint, { now: readLink(location.hash), values, before, fresh }))
+  }
+}
+
+/** @param first `null` = the form */
+function placeOf({ name }: Endpoint, first: First | null): string {
+  return `${name} ${first?.name ?? 'query'}`
+}
+
+/** The endpoint with tables of its own, where one can look around. */
+function plainest(endpoints: Endpoint[]): Endpoint {
+  return endpoints.find(({ sandbox, name }) => sandbox && /log/i.test(name)) ?? endpoints[0]!
+}
+
+interface Leaving {
+  /** The address that is left, and the values of its view. */
+  now: Link | null
+  values: Record<string, string>
+  /** How the view to go to was left; `undefined` = it was not open yet. */
+  before: Left | undefined
+  /** What its address has then. */
+  fresh: Link['view']
+}
+
+/** As it was left. Parameters that the endpoints share keep their values, and times their zone. What is redacted stays so. */
+export function linkTo(endpoint: Endpoint, { now, values, before, fresh }: Leaving): Link {
+  const isSame = now?.endpoint === endpoint.name
+  const goesOn = ([name, value]: [string, string]) =>
+    name === 'zone' || (name === 'redact' && (isSame || value === 'true'))
+  const isShared = (name: string) => endpoint.parameters.some(parameter => parameter.name === name)
+  const shared = Object.entries(values).filter(([name, value]) => value !== '' && isShared(name))
+  const { start } = parametersOf(endpoint)
+  const plain = (time = '') => time.replace(/^now-/, '-') // as others write it
+  const given = shared.find(([name]) => name === start)
+  const isMoved = given && plain(given[1]) !== plain(before?.values[start!])
+  const stale = ['zone', 'redact', ...(isMoved ? ['from', 'to'] : [])]
+  const own = (before?.link.view ?? fresh).filter(([name]) => !stale.includes(name))
+  return {
+    endpoint: endpoint.name,
+    values: { ...before?.link.values, ...Object.fromEntries(shared) },
+    sql: before?.link.sql ?? null,
+    view: [...own, ...(now?.view.filter(goesOn) ?? [])],
+  }
+}
+
+/** @param step whether it is a person's step, which Back goes back by; else it takes the place of the last */
+function remember(link: Link, step: boolean): void {
+  const hash = writeLink(link)
+  if (hash === location.hash) return
+  if (step) history.pushState(null, '', hash)
+  else history.replaceState(null, '', hash)
+}

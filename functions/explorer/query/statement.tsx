@@ -1,0 +1,138 @@
+/** The caller's own SQL, where the endpoint takes it: a switch, the worked examples, and the editor. */
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import examples from '../../../queries/README.md'
+import type { TableDescription } from '../../query/tables.ts'
+import { Button } from '../controls.tsx'
+import { format } from '../../../shared/sql/format.ts'
+import { shapeOf } from '../logs/shape.ts'
+import { rowsSql } from '../logs/sql.ts'
+import { initial } from '../logs/state.ts'
+import { listTables } from '../service.ts'
+import type { Editor } from './editor.ts'
+import { Segments } from './field.tsx'
+import { PickMenu, SqlFiles } from './shelf.tsx'
+import type { QueryStore } from './store.ts'
+
+const modes = [
+  ['saved', 'Saved query'],
+  ['own', 'SQL of your own'],
+] as const
+
+/** The switch between the saved query and the caller's own. */
+export function Modes({ store: { isOwn, isFolded } }: { store: QueryStore }) {
+  const choose = (mode: string) => {
+    isOwn.value = mode === 'own'
+    isFolded.value = false
+  }
+  return (
+    <Segments aria-label="What runs" choices={modes} chosen={isOwn.value ? 'own' : 'saved'} choose={choose} />
+  )
+}
+
+/** The editor is loaded once a person writes SQL, and then stays, with its text. */
+export function Statement({ store }: { store: QueryStore }) {
+  const { isOwn, text } = store
+  const wasOwn = useRef(false)
+  wasOwn.current ||= isOwn.value
+  const tables = useSignal<TableDescription[]>([])
+  return (
+    <div class="statement">
+      {wasOwn.current && (
+        <div hidden={!isOwn.value}>
+          <div class="sql-tools">
+            <Examples tables={tables.value} choose={sql => (text.value = sql)} />
+            <Button press={() => (text.value = format(text.value))}>Format</Button>
+            <SqlFiles text={text} />
+          </div>
+          <Code store={store} tables={tables} />
+          <p class="hint">
+            GoogleSQL, one SELECT. Ctrl-Space completes, Ctrl-Enter runs.
+            {tables.value.length > 0 && ` Tables: ${tables.value.map(({ name }) => name).join(', ')}.`}
+          </p>
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface CodeProps {
+  store: QueryStore
+  tables: Signal<TableDescription[]>
+}
+
+/** CodeMirror in a component: what is typed goes into the store, and what the store has goes into the editor. */
+function Code({ store, tables }: CodeProps) {
+  const { text, isOwn, isRunning, sqlProblems } = store
+  const place = useRef<HTMLDivElement>(null)
+  const editor = useSignal<Editor | null>(null)
+  const isLinked = useRef(isOwn.value)
+  useEffect(() => {
+    void openIn(place.current!, { store, tables }).then(opened => (editor.value = opened))
+    return () => editor.value?.close()
+  }, [])
+  useEffect(() => editor.value?.set(text.value), [editor.value, text.value])
+  useEffect(() => editor.value?.setTables(tables.value), [editor.value, tables.value])
+  useEffect(
+    () => editor.value?.underline(sqlProblems.value),
+    [editor.value, sqlProblems.value, isRunning.value],
+  )
+  useEffect(() => {
+    // Not of a link, which is read first.
+    if (!isOwn.value) isLinked.current = false
+    else if (!isLinked.current) editor.value?.focus()
+  }, [editor.value, isOwn.value])
+  return (
+    <div class="editor">
+      {!editor.value && <p class="hint">Loading the editor …</p>}
+      <div class="code" ref={place} hidden={!editor.value} />
+    </div>
+  )
+}
+
+async function openIn(place: HTMLElement, { store, tables }: CodeProps): Promise<Editor> {
+  const { text, key, endpoint } = store
+  const { openEditor } = await import('./editor.ts')
+  void listTables(key, endpoint)
+    .catch(() => [])
+    .then(found => {
+      tables.value = found
+      if (text.value === '' && found[0]) text.value = `SELECT COUNT(*) AS entries\nFROM ${found[0].name}`
+    })
+  return openEditor(place, text.value, {
+    run: () => void store.run(),
+    edited: written => (text.value = written),
+  })
+}
+
+interface ExamplesProps {
+  tables: TableDescription[]
+  choose(sql: string): void
+}
+
+/** By table: the worked ones, and for a table of logs its newest entries. */
+function Examples({ tables, choose }: ExamplesProps) {
+  const groups = tables.map(table => ({ name: table.name, own: examplesOf(table) }))
+  const filled = groups.filter(({ own }) => own.length > 0)
+  return (
+    <PickMenu label="Worked examples" name="Examples …" pick={filled.length > 0 ? choose : undefined}>
+      {filled.map(({ name, own }) => (
+        <optgroup key={name} label={name}>
+          {own.map(({ title, sql }) => (
+            <option key={title} value={sql}>
+              {title}
+            </option>
+          ))}
+        </optgroup>
+      ))}
+    </PickMenu>
+  )
+}
+
+function examplesOf(table: TableDescription) {
+  const reads = new RegExp(`FROM\\s+${table.name}\\b`)
+  const shape = shapeOf(table)
+  const newest = shape && rowsSql({ ...initial }, shape, { from: null, to: null }, 100)
+  const own = examples.filter(({ sql }) => reads.test(sql))
+  return newest ? [...own, { title: `The newest of ${table.name}`, sql: newest }] : own
+}

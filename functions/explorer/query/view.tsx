@@ -1,0 +1,92 @@
+/** One endpoint as a form: its parameters, perhaps SQL, the run, and its results. */
+import { useEffect } from 'preact/hooks'
+import { Button } from '../controls.tsx'
+import { onPhone } from '../logs/shown.ts'
+import type { View } from '../places.ts'
+import { Explained } from './explained.tsx'
+import { Form, Redaction } from './form.tsx'
+import { Outcome } from './results.tsx'
+import { Modes, Statement } from './statement.tsx'
+import { type QueryOpening, QueryStore } from './store.ts'
+
+/** Asks at once where the link says all that is needed. */
+export function queryView(opening: QueryOpening): View {
+  const store = new QueryStore(opening)
+  return {
+    body: <Query store={store} />,
+    values: () => store.query.value.values,
+    link: () => store.link(),
+    savable: async () => store.savable(),
+    close: store.stop,
+  }
+}
+
+function Query({ store }: { store: QueryStore }) {
+  const { key, endpoint } = store
+  return (
+    <article class="form-view" onKeyDown={event => runOnEnter(event, store)}>
+      <div class="form-title">
+        <h2>{endpoint.name}</h2>
+        {endpoint.sandbox && <Modes store={store} />}
+      </div>
+      <p class="description" tabIndex={0} title={endpoint.description}>
+        {endpoint.description}
+      </p>
+      <Controls store={store} />
+      <Run store={store} />
+      <Outcome store={store} />
+      {endpoint.mayReadSql && <Explained apiKey={key} endpoint={endpoint} />}
+    </article>
+  )
+}
+
+/** They fold on a phone, so that the results come first there; `form.css` hides the heading elsewhere. */
+function Controls({ store }: { store: QueryStore }) {
+  const { isFolded, endpoint } = store
+  useEffect(() => {
+    const unfold = () => (isFolded.value = false)
+    onPhone().addEventListener('change', unfold)
+    return () => onPhone().removeEventListener('change', unfold)
+  }, [])
+  return (
+    <details
+      class="controls"
+      open={!isFolded.value || !onPhone().matches}
+      onToggle={({ currentTarget }) => (isFolded.value = !currentTarget.open)}>
+      <summary>{endpoint.sandbox ? 'Parameters and SQL' : 'Parameters'}</summary>
+      <Form store={store} />
+      {endpoint.sandbox && <Statement store={store} />}
+    </details>
+  )
+}
+
+/** The button that runs and stops, and what comes of it. */
+function Run({ store }: { store: QueryStore }) {
+  const { endpoint, isRunning, status } = store
+  return (
+    <div class="run">
+      <Button class="primary" press={isRunning.value ? store.stop : () => void store.run()}>
+        {isRunning.value ? 'Stop' : 'Run'}
+      </Button>
+      {endpoint.cacheSeconds > 0 && endpoint.mayRunFresh && (
+        <Button title="Run now, past the cache" press={() => void store.run({ fresh: true })}>
+          Run fresh
+        </Button>
+      )}
+      <span class="hint">or Ctrl-Enter</span>
+      <p class="status" role="status">
+        {status}
+      </p>
+      <Redaction store={store} />
+    </div>
+  )
+}
+
+/** Ctrl-Enter runs from anywhere, Enter from a field. */
+function runOnEnter(event: KeyboardEvent, store: QueryStore): void {
+  const { key, ctrlKey, metaKey, target } = event
+  if (key !== 'Enter' || event.defaultPrevented) return
+  if (!ctrlKey && !metaKey && !(target instanceof HTMLInputElement)) return
+  event.preventDefault()
+  void store.run()
+}

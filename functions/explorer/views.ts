@@ -1,0 +1,147 @@
+/** Views of an endpoint that are kept under names: by the service for others, and on this device. */
+import { type Signal, signal } from '@preact/signals'
+import type { View, ViewText } from '../../shared/endpoints/views.ts'
+import { keep, kept } from './kept.ts'
+import { readLink } from './link.ts'
+import { ranges } from './logs/range.ts'
+import { initial, readFilter } from './logs/state.ts'
+import { addressOfSql } from './recent.ts'
+import { type Endpoint, listViews, removeView, saveView, ServiceError } from './service.ts'
+
+/** Where views are: those that are saved there can be changed. */
+interface Shelf {
+  list(): Promise<ViewText[]> | ViewText[]
+  /** @param before the view that it takes the place of */
+  put(text: ViewText, before?: ViewText): Promise<void> | void
+  remove(view: ViewText): Promise<void> | void
+}
+
+/** For others who may call the endpoint. */
+function onService(key: string, endpoint: Endpoint): Shelf {
+  return {
+    list: () => listViews(key, endpoint),
+    put: (text, before) => saveView(key, endpoint, text, before as View | undefined),
+    remove: view => removeView(key, endpoint, view as View),
+  }
+}
+
+/** In this browser, with the queries that it saved before there were views. */
+function onDevice({ name: endpoint }: Endpoint): Shelf {
+  const item = `views ${endpoint}`
+  const list = () => {
+    const queries = (kept(`saved ${endpoint}`) as { name: string; sql: string }[] | null) ?? []
+    return (
+      (kept(item) as ViewText[] | null) ??
+      queries.map(({ name, sql }) => ({ name, address: addressOfSql(endpoint, sql) }))
+    )
+  }
+  const without = (...names: (string | undefined)[]) => list().filter(({ name }) => !names.includes(name))
+  return {
+    list,
+    put: (text, before) => keep(item, [...without(text.name, before?.name), text]),
+    remove: ({ name }) => keep(item, without(name)),
+  }
+}
+
+/** The views of one shelf, as they were last read, and what became of the last change. */
+export class Views {
+  readonly all: Signal<ViewText[]> = signal([])
+  readonly said = signal('')
+  /** Whether a call is on its way: there is one at a time. */
+  readonly isBusy = signal(false)
+  /** A view of the name that is to be saved, which a second press replaces. */
+  readonly same = signal<ViewText | null>(null)
+  readonly #shelf: Shelf
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf
+  }
+
+  /** Where the key may save, and where it may only look. */
+  static of(key: string, endpoint: Endpoint): { saved: Views; device: Views; own: Views } {
+    const [saved, device] = [new Views(onService(key, endpoint)), new Views(onDevice(endpoint))]
+    return { saved, device, own: endpoint.maySaveViews ? saved : device }
+  }
+
+  read(): Promise<void> {
+    return this.#does('', () => {})
+  }
+
+  async save(text: ViewText): Promise<void> {
+    await this.read()
+    const same = this.all.value.find(({ name }) => name === text.name)
+    if (same && this.same.value?.name !== text.name) {
+      this.same.value = same
+      return
+    }
+    this.same.value = null
+    await this.#does(`Saved as ${text.name}.`, () => this.#shelf.put(text, same))
+  }
+
+  rename(view: ViewText, name: string): Promise<void> {
+    return this.#does(`${view.name} is ${name} now.`, () =>
+      this.#shelf.put({ name, address: view.address }, view),
+    )
+  }
+
+  remove(view: ViewText): Promise<void> {
+    return this.#does(`Deleted ${view.name}.`, () => this.#shelf.remove(view))
+  }
+
+  /** Reads them again, too, also after a change that failed: another may have come first. */
+  async #does(done: string, act: () => Promise<void> | void): Promise<void> {
+    this.isBusy.value = true
+    const attempt = async (step: () => Promise<void>) => {
+      const problem = await step().catch((error: unknown) => {
+        if (!(error instanceof ServiceError)) throw error
+        return error.problem.detail
+      })
+      return problem ?? ''
+    }
+    const problem = await attempt(async () => act())
+    const unread = await attempt(async () => void (this.all.value = await this.#shelf.list()))
+    this.said.value = problem || unread || done
+    this.isBusy.value = false
+  }
+}
+
+/** `edge_logs, "timeout", error, path = /rest, last 6 hours`: what a view asks for, in a line. */
+export function summaryOf(address: string): string {
+  const link = readLink(address)
+  if (!link) return ''
+  if (link.sql !== null) return shortened(link.sql.replaceAll(/\s+/g, ' '))
+  const said = (name: string) => link.view.find(([other]) => other === name)?.[1]
+  const words = link.view.flatMap(([name, value]) => wordsFor[name]?.(value) ?? [])
+  const own = Object.entries(link.values).map(([name, value]) => `${name} ${value}`)
+  return shortened([...words, rangeText(said('from'), said('to')), ...own].filter(Boolean).join(', '))
+}
+
+const longest = 120
+
+function shortened(text: string): string {
+  return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()} …`
+}
+
+const last = (path: string) => path.split('.').at(-1)!
+
+/** The page's own words of an address. */
+const wordsFor: Record<string, (value: string) => string> = {
+  table: value => (value === '*' ? 'all tables' : value),
+  search: value => `“${value}”`,
+  severity: value => value.replaceAll(',', ' or '),
+  where: value => {
+    const filter = readFilter(value)
+    return filter ? `${last(filter.path)} ${filter.operator} ${String(filter.value)}` : value
+  },
+  by: value => `by ${last(value)}`,
+  measure: value => value.replace(/:.*\./, ' '),
+  sort: value => `sorted by ${last(value)}`,
+  view: () => 'form',
+}
+
+function rangeText(from?: string, to?: string): string {
+  if (from === undefined && to === undefined) return ''
+  const written = { from: from ?? initial.from, to: to ?? initial.to }
+  const listed = ranges.find(range => range.from === written.from && range.to === written.to)
+  return listed?.text.toLowerCase() ?? `${written.from || 'the first'} to ${written.to || 'the last'}`
+}

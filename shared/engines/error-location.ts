@@ -1,0 +1,219 @@
+/**
+ * Where in a query an error has its cause: DuckDB gives places in its own SQL only, BigQuery none for values. A part of the query is
+ * named where it alone can have caused the error; where several can, the error stays without a place.
+ */
+import { placeOf } from '../sql/error.ts'
+import { isAggregateName } from '../sql/functions.ts'
+import { Lineage } from '../sql/lineage.ts'
+import { nearestName } from '../sql/nearest.ts'
+import { statementLimits } from '../sql/limits.ts'
+import { parse } from '../sql/parser.ts'
+import { keysOf } from '../sql/resolve/grouping.ts'
+import { numbering } from '../sql/resolve/numbering.ts'
+import { resolvedAlone } from '../sql/tables.ts'
+import type { AnyNode, Path, Query } from '../sql/tree.ts'
+import { calledName, children, descendants, descendantsHere } from '../sql/walk.ts'
+import { isZone } from './calendar.ts'
+import { EngineError } from './engine.ts'
+
+interface Suspicion {
+  /** The parts that can have caused it. */
+  suspects: (query: Query) => AnyNode[]
+  /** Whether each of them is at fault, so that the first one will do. */
+  all?: boolean
+  /** Whether several of them are named, without a place. */
+  named?: boolean
+  /** What to write instead, after the message. */
+  instead?: string | ((node: AnyNode) => string)
+}
+
+const division = where(isCall(/^(DIV|MOD|GENERATE_\w*ARRAY)$/), isBinary(/^\/$/))
+const conversion = where(isCast, isReading)
+const conversionOfJson = where(isCast, isCall(/^(INT64|FLOAT64|BOOL|STRING|ASCII)$/))
+/** Arithmetic, casts, and functions whose results or arguments have bounds. */
+const outOfRange = where(
+  isBinary(/^([-+*/]|<<)$/),
+  node => node.kind === 'Unary' && node.operator === '-' && node.operand.kind !== 'Literal',
+  node => node.kind === 'IntervalLiteral' && node.value.kind !== 'Literal',
+  isCall(
+    /^(SUM|AVG|ABS|SQRT|LN|LOG|LOG10|EXP|POW|POWER|A(COS|SIN|TAN)H?|COSH|SINH|CHR|DIV|ROUND|DATE|DATETIME|TIME|TIMESTAMP)$|^(DATE|DATETIME|TIME|TIMESTAMP|PARSE|RANGE|NET|REGEXP)[_.]|^INSTR$/,
+  ),
+  isCast,
+)
+const regexp = where(isCall(/^REGEXP_/))
+
+/** By the beginning of the message that the `failures.ts` of an engine gives. */
+const suspicions: [message: string, Suspicion][] = [
+  ['A column is neither grouped', { suspects: ungrouped, all: true, instead: ungroupedInstead }],
+  ['Division by zero', { suspects: division, instead: divisionInstead }],
+  ['Unknown time zone', { suspects: each(unknownZones), all: true, instead: zoneInstead }],
+  [
+    'Array index is out of bounds',
+    {
+      suspects: where(node => node.kind === 'Subscript' && !node.mode?.startsWith('SAFE')),
+      instead: '[SAFE_OFFSET(n)] gives NULL',
+    },
+  ],
+  [
+    'A scalar subquery returned more',
+    { suspects: where(({ kind }) => kind === 'ScalarSubquery'), instead: 'add LIMIT 1, or aggregate' },
+  ],
+  [
+    'A date or time does not have the format',
+    { suspects: where(isCall(/^PARSE_/)), instead: 'SAFE.PARSE_... gives NULL' },
+  ],
+  [
+    'Bad regular expression: invalid perl operator',
+    { suspects: regexp, instead: 'RE2 has no look-ahead and no backreferences' },
+  ],
+  ['Bad regular expression', { suspects: regexp }],
+  ['LIMIT and OFFSET take no negative', { suspects: each(rowCounts) }],
+  ['A value is not JSON', { suspects: where(isCall(/^PARSE_JSON$|^JSON_/)) }],
+  ['A value cannot be converted', { suspects: conversion, instead: conversionInstead }],
+  ...(
+    [
+      ['A number or date is out of range', outOfRange],
+      ['A number is out of range', outOfRange],
+      ['A date or time is out of range', outOfRange],
+      ['A function refuses a value', where(isCall(/^(ACOS|ASIN|ATANH|CHR|FROM_HEX)$/))],
+      ['Bitwise shifts take no negative', where(isBinary(/^(<<|>>)$/))],
+      ['Length must not be negative', where(isCall(/^(SUBSTR|SUBSTRING|LEFT|RIGHT|[LR]PAD|REPEAT)$/))],
+    ] as const
+  ).map(([message, suspects]): [string, Suspicion] => [
+    message,
+    { suspects, named: true, instead: rangeInstead },
+  ]),
+  ['Bad value for a cast', { suspects: conversionOfJson, named: true, instead: castInstead }],
+]
+
+/** The error with its place in `sql`, where that is known. */
+export function located(error: EngineError, sql: string): EngineError {
+  const suspicion = suspicions.find(([message]) => error.message.startsWith(message))?.[1]
+  if (error.reason !== 'rejected' || error.place || !suspicion) return error
+  const { suspects, all = false, named = false, instead } = suspicion
+  const found = suspects(parse(sql, statementLimits))
+  const names = [...new Set(found.map(shown))]
+  if (named && found.length > 1 && names.length <= 3)
+    return new EngineError('rejected', `${error.message}: in ${names.join(' or ')}`, { cause: error.cause })
+  if (found.length === 0 || (found.length > 1 && !all)) return error
+  const culprit = found[0]!
+  if (culprit.kind === 'ParameterReference')
+    return new EngineError('rejected', `${error.message}: see parameter @${culprit.name}`, {
+      cause: error.cause,
+    })
+  // A parameter's value is at fault, not the text of the query.
+  if (!all && [...descendants(culprit)].some(node => node.kind === 'ParameterReference')) return error
+  const hint = typeof instead === 'function' ? instead(culprit) : instead
+  const message = error.message + (hint ? `: ${hint}` : '')
+  return new EngineError('rejected', message, { place: placeOf(sql, culprit.at), cause: error.cause })
+}
+
+function each(partsOf: (node: AnyNode) => AnyNode[]): Suspicion['suspects'] {
+  return query => [...descendants(query)].flatMap(partsOf)
+}
+
+function where(...are: ((node: AnyNode) => boolean)[]): Suspicion['suspects'] {
+  return query => [...descendants(query)].filter(node => are.some(is => is(node)))
+}
+
+/** Of a function under SAFE the name begins with that. */
+function isCall(names: RegExp) {
+  return (node: AnyNode) => node.kind === 'Call' && names.test(calledName(node))
+}
+
+function isBinary(operators: RegExp) {
+  return (node: AnyNode) => node.kind === 'Binary' && operators.test(node.operator)
+}
+
+/** Of anything but a parameter, whose value is checked before. */
+function isCast(node: AnyNode): boolean {
+  return node.kind === 'Cast' && !node.safe && node.operand.kind !== 'ParameterReference'
+}
+
+/** A function that reads a text, of anything but literals and parameters. */
+function isReading(node: AnyNode): boolean {
+  const read = isCall(/^(DATE|DATETIME|TIME|TIMESTAMP|FROM_BASE(32|64))$/)(node) ? children(node) : []
+  return read.some(({ kind }) => kind !== 'Literal' && kind !== 'ParameterReference')
+}
+
+function isPlainAggregate(node: AnyNode): boolean {
+  return node.kind === 'Call' && isAggregateName(calledName(node)) && !node.over
+}
+
+/** As a message names a part of the query. */
+function shown(node: AnyNode): string {
+  if (node.kind === 'Call') return calledName(node)
+  return 'operator' in node && typeof node.operator === 'string' ? node.operator : node.kind.toUpperCase()
+}
+
+function divisionInstead(node: AnyNode): string {
+  if (node.kind !== 'Call') return 'SAFE_DIVIDE(a, b) gives NULL'
+  const name = calledName(node)
+  return name.startsWith('GENERATE_') ? 'its step is not 0' : `SAFE.${name}(a, b) gives NULL`
+}
+
+function rangeInstead(node: AnyNode): string {
+  return node.kind === 'Cast' ? 'SAFE_CAST gives NULL' : `in ${shown(node)}`
+}
+
+function conversionInstead(node: AnyNode): string {
+  return node.kind === 'Call' ? `SAFE.${calledName(node)} gives NULL` : 'SAFE_CAST gives NULL'
+}
+
+function castInstead(node: AnyNode): string {
+  if (node.kind !== 'Call') return 'SAFE_CAST gives NULL'
+  const name = calledName(node)
+  return name === 'ASCII'
+    ? 'ASCII takes a text that begins with an ASCII character: write UNICODE(x)'
+    : `${name} takes a JSON value of that type alone: write LAX_${name}(x)`
+}
+
+/** Time zones that are written out and that nothing knows. */
+function unknownZones(node: AnyNode): AnyNode[] {
+  const isOfTimes = node.kind === 'Call' && /DATE|TIME|^STRING$/.test(calledName(node))
+  const zone = node.kind === 'Extract' ? node.zone : isOfTimes ? node.arguments.at(-1) : null
+  const isWritten = zone?.kind === 'Literal' && zone.literal === 'STRING'
+  const isName = isWritten && /^([A-Z_]+[\w+-:]*(\/[\w+-]+)*|[+-][\d:]+)$/i.test(zone.value)
+  return isName && !isZone(zone.value) ? [zone] : []
+}
+
+function zoneInstead(node: AnyNode): string {
+  const name = node.kind === 'Literal' ? node.value.slice(0, 60) : ''
+  const near = nearestName(name, Intl.supportedValuesOf('timeZone'))
+  return `'${name}'; ${near ? `did you mean '${near}'?` : "one is written 'Europe/Berlin' or '+01:00'"}`
+}
+
+/** The parser takes no literal that is negative. */
+function rowCounts(node: AnyNode): AnyNode[] {
+  const counts = node.kind === 'Query' ? [node.limit, node.offset] : []
+  return counts.filter(count => count?.kind === 'ParameterReference')
+}
+
+function ungroupedInstead(node: AnyNode): string {
+  const name = node.kind === 'Path' ? node.parts.map(part => part.name).join('.') : 'it'
+  return `add ${name}, or the expression around it, to GROUP BY, or write ANY_VALUE(${name})`
+}
+
+/** Columns beside aggregates that are no key of GROUP BY. */
+function ungrouped(query: Query): AnyNode[] {
+  const resolution = resolvedAlone(query)
+  const lineage = new Lineage(resolution)
+  const numberOf = numbering()
+  const isAggregated = (part: AnyNode) => [...descendantsHere(part)].some(isPlainAggregate)
+  const nodes = [...descendants(query)]
+  const sorted = new Map(nodes.flatMap(node => (node.kind === 'Query' ? [[node.body, node.orderBy]] : [])))
+  return nodes.flatMap(node => {
+    if (node.kind !== 'Select' || node.groupBy?.grouping === 'ALL') return []
+    const shown = [...node.items, ...(sorted.get(node) ?? [])]
+    if (!node.groupBy && !node.having && !shown.some(isAggregated)) return []
+    const keys = keysOf(node).flatMap(key => (key.kind === 'Tuple' ? [key, ...key.items] : [key]))
+    const numbers = new Set(keys.map(numberOf))
+    const isItem = (path: Path) => resolution.paths.get(path)?.column?.from.kind === 'item'
+    const loose = (part: AnyNode): AnyNode[] => {
+      if (part.kind === 'Query' || isPlainAggregate(part) || numbers.has(numberOf(part))) return []
+      if (part.kind !== 'Path') return children(part).flatMap(loose)
+      return isItem(part) || keys.some(key => lineage.isWithin(part, key)) ? [] : [part]
+    }
+    return [...shown, node.having, node.qualify].flatMap(part => (part ? loose(part) : []))
+  })
+}
