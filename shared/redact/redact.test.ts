@@ -146,8 +146,9 @@ describe('a key', () => {
 
   test('is kept apart from thousands in a moment', async () => {
     const value = Object.fromEntries(Array.from({ length: 49_999 }, (_, at) => [`k${at}@example.com`, at])) // of a row, with its column
-    expect(Object.keys(redactValue(value) as object).at(-1)).toBe('REDACTED_49999')
-    await expectProcessorTime(5_000, () => redactValue(value))
+    let redacted: Value = null
+    await expectProcessorTime(5_000, () => void (redacted = redactValue(value)))
+    expect(Object.keys(redacted!).at(-1)).toBe('REDACTED_49999')
   })
 
   test('may be one that objects know: __proto__', () => {
@@ -205,14 +206,12 @@ describe('rows', () => {
   })
 
   test('are redacted in turns, so that others are served meanwhile', async () => {
-    const rows = Array.from({ length: 10 }, (_, at) => ({
-      text: `${at} a203.0.113.7::1::%25 `.repeat(8_000),
-    }))
+    const rows = Array.from({ length: 4 }, (_, at) => ({ text: `${at} a203.0.113.7::1::%25 `.repeat(2_000) }))
     let turns = 0
     const others = setInterval(() => turns++, 0)
     const redacted = await redactInTurns(rows)
     clearInterval(others)
-    expect(turns).toBeGreaterThan(5)
+    expect(turns).toBeGreaterThan(1)
     expect(redacted).toEqual(redactRows(rows))
   })
 
@@ -356,19 +355,19 @@ describe('any text', () => {
     const named = (count: number, start = 'k') =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${start}${n}`, 1]))
     const others = { b: '203.0.113.7', c: 1 }
-    const wide: Row = { a: named(300_000), ...others }
-    const deep: Row = { a: { b: [{ d: named(60_000) }] }, ...others }
+    const wide: Row = { a: named(51_000), ...others }
+    const deep: Row = { a: { b: [{ d: named(51_000) }] }, ...others }
     for (const row of [wide, deep])
       expect(redactRows([row, others])).toEqual([
         { a: 'REDACTED', b: 'REDACTED', c: 1 },
         { b: 'REDACTED', c: 1 },
       ])
-    const lists = redactRows([{ a: Array.from({ length: 60_000 }, (_, n) => named(1, `k${n}`)) }])
+    const lists = redactRows([{ a: Array.from({ length: 51_000 }, (_, n) => named(1, `k${n}`)) }])
     expect((lists[0]!['a'] as Value[]).slice(49_990).filter(each => each !== 'REDACTED')).toHaveLength(9)
     const columns = Object.fromEntries('abcdefgh'.split('').map(name => [name, named(10_000, name)]))
     expect(Object.values(redactRows([columns])[0]!).filter(each => each === 'REDACTED')).toHaveLength(4)
-    const alike: Row = { a: Array.from({ length: 60_000 }, () => ({ b: 1, c: 2 })) }
-    expect(redactRows([alike])).toEqual([alike])
+    const alike: Row = { a: Array.from({ length: 51_000 }, () => ({ b: 1, c: 2 })) }
+    expect(redactRows([alike])[0]!['a']).toBe(alike['a'])
   })
 
   test('is the same redacted once and twice', () => {
@@ -418,7 +417,9 @@ describe('any text', () => {
   })
 })
 
-describe('the time of 300 KB is not that of a search that begins again at each place, of', () => {
+describe('the time of a long text is not that of a search that begins again at each place, of', () => {
+  /** Characters. */
+  const [long, longMixture] = [rounds(60_000, 300_000), rounds(30_000, 100_000)]
   /** A tilde stands for a space. */
   const repeated =
     'a 1 . : % @ \\ " - ~ _a 1. 1.1.1.1. 1: ::1 a@ a@a.b1. %3A +1~2345~ 4111~ DE89~3704~ -eyJ Bearer~a cookie:~ cookie=" ' +
@@ -434,8 +435,8 @@ describe('the time of 300 KB is not that of a search that begins again at each p
 
   test.each(repeated.split(' '))('%j over and over', async part => {
     const piece = part.replaceAll('~', ' ')
-    // Some 10 to 300 ms where the work is linear, minutes where it is not.
-    await expectProcessorTime(1_500, () => redactText(`${piece.repeat(3e5 / piece.length)}@x`))
+    // Some 2 to 60 ms where the work is linear, seconds where it is not; of 300 KB minutes.
+    await expectProcessorTime(long / 200, () => redactText(`${piece.repeat(long / piece.length)}@x`))
   })
 
   test('any few pieces over and over, within 20 KB 2 us a character and as much again', async () => {
@@ -460,7 +461,8 @@ describe('the time of 300 KB is not that of a search that begins again at each p
     await fc.assert(
       fc.asyncProperty(mixture, ending, async (parts, end) => {
         const piece = parts.join('')
-        await expectProcessorTime(1_000, () => redactText(piece.repeat(1e5 / piece.length) + end))
+        const text = piece.repeat(longMixture / piece.length) + end
+        await expectProcessorTime(longMixture / 100, () => redactText(text))
       }),
       { numRuns: rounds(40, 1_000), seed: 1, endOnFailure: true },
     )
