@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { isShared } from './kept.ts'
+import { isShared } from './local-storage.ts'
 
 const inTabs =
   'other tabs get it from one that is open; when the last is closed it is forgotten, unless this device is to remember it.'

@@ -2,7 +2,7 @@
  * The API key: entered once, stored for this tab, or on this device when asked, and given to other tabs of this browser while
  * this one is open; sent in a header, never part of an address. On an origin with pages of others it stays in this tab.
  */
-import { isShared, itemName, keep, kept } from './kept.ts'
+import { isShared, itemName, readItem, writeItem } from './local-storage.ts'
 
 const item = itemName('key')
 
@@ -17,7 +17,7 @@ const typed = ''
 
 /** This tab's key, else the one that this device remembers; empty where it was forgotten here, `null` = none. */
 export function storedKey(): string | null {
-  return sessionStorage.getItem(item) ?? (isShared ? null : (kept('key') as string | null))
+  return sessionStorage.getItem(item) ?? (isShared ? null : (readItem('key') as string | null))
 }
 
 /**
@@ -44,12 +44,12 @@ export function shareKey(found: (key: string) => void, forgotten: () => void): v
 /** @param remembered keeps it on this device; absent, nothing changes there */
 export function storeKey(key: string, remembered?: boolean): void {
   sessionStorage.setItem(item, key)
-  if (remembered !== undefined) keep('key', remembered && !isShared ? key : null)
+  if (remembered !== undefined) writeItem('key', remembered && !isShared ? key : null)
 }
 
 /** In this tab, on this device, and in other tabs that have the same one. */
 export function forgetKey(): void {
   say({ forgotten: sessionStorage.getItem(item) ?? typed })
   sessionStorage.setItem(item, typed)
-  keep('key', null)
+  writeItem('key', null)
 }

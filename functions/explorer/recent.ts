@@ -1,5 +1,5 @@
 /** The last views of an endpoint that were asked on this device. */
-import { keep, kept } from './kept.ts'
+import { readItem, writeItem } from './local-storage.ts'
 import { type Link, writeLink } from './link.ts'
 
 const mostRecent = 20
@@ -8,14 +8,14 @@ const mostRecent = 20
 export function noteRecent(link: Link): void {
   const address = plainAddress(link)
   const others = recentViews(link.endpoint).filter(other => other !== address)
-  keep(`recent ${link.endpoint}`, [address, ...others].slice(0, mostRecent))
+  writeItem(`recent ${link.endpoint}`, [address, ...others].slice(0, mostRecent))
 }
 
 /** Addresses, the last one first, then those of queries that were kept before there were views. */
 export function recentViews(endpoint: string): string[] {
-  const history = (kept(`history ${endpoint}`) as string[] | null) ?? []
+  const history = (readItem(`history ${endpoint}`) as string[] | null) ?? []
   return [
-    ...((kept(`recent ${endpoint}`) as string[] | null) ?? []),
+    ...((readItem(`recent ${endpoint}`) as string[] | null) ?? []),
     ...history.map(sql => addressOfSql(endpoint, sql)),
   ].slice(0, mostRecent)
 }

@@ -1,11 +1,11 @@
 /** Light, dark, or as the system has it; kept on this device. */
 import { effect, signal } from '@preact/signals'
 import { Button } from './controls.tsx'
-import { keep, kept } from './kept.ts'
+import { readItem, writeItem } from './local-storage.ts'
 
 const themes = ['system', 'light', 'dark']
 
-const theme = signal(themes.find(name => name === kept('theme')) ?? 'system')
+const theme = signal(themes.find(name => name === readItem('theme')) ?? 'system')
 
 // The scheme that `light-dark()` in the styles goes by.
 effect(() => {
@@ -16,7 +16,7 @@ effect(() => {
 export function Theme() {
   const press = () => {
     theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length]!
-    keep('theme', theme.value === 'system' ? null : theme.value)
+    writeItem('theme', theme.value === 'system' ? null : theme.value)
   }
   return (
     <Button class="quiet" press={press}>

@@ -4,7 +4,7 @@ import { millisOf } from '../../shared/answers/times.ts'
 import type { Row } from '../../shared/engines/engine.ts'
 import { Chart } from './chart.tsx'
 import { type Choices, Menu } from './controls.tsx'
-import { latest } from './logs/latest.ts'
+import { takeLatest } from './resource.ts'
 import { buckets, momentOf, type Range } from './logs/range.ts'
 import type { View } from './places.ts'
 import { Failure } from './problem.tsx'
@@ -48,7 +48,7 @@ class Usage {
   readonly found = signal<Calls | ServiceError | null>(null)
   readonly isRunning = signal(true)
   readonly #opening: Opening
-  readonly #asking = latest()
+  readonly #asking = takeLatest()
   readonly stop = (): void => this.#asking.stop()
 
   constructor(opening: Opening) {

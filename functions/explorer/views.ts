@@ -1,7 +1,7 @@
 /** Views of an endpoint that are kept under names: by the service for others, and on this device. */
 import { type Signal, signal } from '@preact/signals'
 import type { View, ViewText } from '../../shared/endpoints/views.ts'
-import { keep, kept } from './kept.ts'
+import { readItem, writeItem } from './local-storage.ts'
 import { readLink } from './link.ts'
 import { ranges } from './logs/range.ts'
 import { initial, readFilter } from './logs/state.ts'
@@ -29,17 +29,17 @@ function onService(key: string, endpoint: Endpoint): Shelf {
 function onDevice({ name: endpoint }: Endpoint): Shelf {
   const item = `views ${endpoint}`
   const list = () => {
-    const queries = (kept(`saved ${endpoint}`) as { name: string; sql: string }[] | null) ?? []
+    const queries = (readItem(`saved ${endpoint}`) as { name: string; sql: string }[] | null) ?? []
     return (
-      (kept(item) as ViewText[] | null) ??
+      (readItem(item) as ViewText[] | null) ??
       queries.map(({ name, sql }) => ({ name, address: addressOfSql(endpoint, sql) }))
     )
   }
   const without = (...names: (string | undefined)[]) => list().filter(({ name }) => !names.includes(name))
   return {
     list,
-    put: (text, before) => keep(item, [...without(text.name, before?.name), text]),
-    remove: ({ name }) => keep(item, without(name)),
+    put: (text, before) => writeItem(item, [...without(text.name, before?.name), text]),
+    remove: ({ name }) => writeItem(item, without(name)),
   }
 }
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { Endpoint } from '../service.ts'
 import { Asking } from './asking.ts'
-import { Following } from './following.ts'
+import { LiveTail } from './live-tail.ts'
 import { shapeOf } from './shape.ts'
 import { askedOf } from './state.ts'
 import { Store } from './store.ts'
@@ -153,7 +153,7 @@ test('new rows come at the top, and those that leave the range go', async () => 
   const { store, asking } = open()
   ofRows().answer(rowsOf(60, 10))
   await settled()
-  const following = new Following(store, asking)
+  const following = new LiveTail(store, asking)
   following.add(rowsOf(10), false)
   expect(store.rows.value.map(({ id }) => id)).toEqual(rowsOf(70).map(({ id }) => id))
   expect(store.found.value!.blocks.map(({ rows, isNew }) => [rows.length, isNew])).toEqual([

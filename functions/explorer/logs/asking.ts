@@ -4,7 +4,7 @@ import type { Row } from '../../../shared/engines/engine.ts'
 import { type Answer, costOf, now, parametersOf, ServiceError } from '../service.ts'
 import { chartOf } from './chart.ts'
 import { periodsOf, wholeOf } from './compare.ts'
-import { latest, settle } from './latest.ts'
+import { settle, takeLatest } from '../resource.ts'
 import { patternsIn, patternsSql } from './patterns.ts'
 import { type Range, rangeOf } from './range.ts'
 import { entryOf } from './rows.ts'
@@ -21,8 +21,8 @@ export class Asking {
   /** Of the chart's answers. */
   bytesRead = 0
   readonly #store: Store
-  readonly #rows = latest()
-  readonly #chart = latest()
+  readonly #rows = takeLatest()
+  readonly #chart = takeLatest()
   /** Rows of a page. */
   readonly limit: number
   /** Whether it may look further back by itself, as nothing was said of the time. */

@@ -2,7 +2,7 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals'
 import type { Row } from '../../../shared/engines/engine.ts'
 import { now, ServiceError } from '../service.ts'
-import { latest, settle } from './latest.ts'
+import { settle, takeLatest } from '../resource.ts'
 import { writtenOf } from './range.ts'
 import { entryNamed, entryOf, timeOf } from './rows.ts'
 import { type Shape, tableColumn } from './shape.ts'
@@ -33,7 +33,7 @@ export class Entries {
   readonly problem = signal<ServiceError | null>(null)
   readonly isReading = signal(false)
   readonly #store: Store
-  readonly #run = latest()
+  readonly #run = takeLatest()
   /** Which entry is wanted, redacted or not; empty = none. It waits for the rows, which say what the question lacks. */
   readonly #wanted = computed(() => {
     const { table, row, redact } = this.#store.state.value

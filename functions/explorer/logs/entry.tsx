@@ -5,7 +5,7 @@ import type { TargetedKeyboardEvent, TargetedPointerEvent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { drag } from '../drag.ts'
 import { Icon, type IconName } from '../icon.tsx'
-import { keep, kept } from '../kept.ts'
+import { readItem, writeItem } from '../local-storage.ts'
 import { Failure } from '../problem.tsx'
 import { Details } from './details.tsx'
 import { type Entries, plain } from './entries.ts'
@@ -42,7 +42,7 @@ export function Entry({ store, entries, values }: Props) {
     zone,
     hits: (path: string) => (scope === 'entry' || path === shape.message.path ? hits : null),
   }
-  const width = useSignal(kept('entry width') as number | null)
+  const width = useSignal(readItem('entry width') as number | null)
   return (
     <>
       <Divider width={width} isOpen={entries.isOpen.value} />
@@ -94,7 +94,7 @@ function Divider({ width, isOpen }: { width: Signal<number | null>; isOpen: bool
   const shown = () => (element.current!.nextElementSibling as HTMLElement).offsetWidth
   const set = (to: number | null) => {
     width.value = to && Math.round(Math.min(most, Math.max(least, to)))
-    keep('entry width', width.value)
+    writeItem('entry width', width.value)
   }
   const press = (event: TargetedPointerEvent<HTMLDivElement>) => {
     const before = shown()

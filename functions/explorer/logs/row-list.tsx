@@ -8,12 +8,12 @@ import type { TargetedPointerEvent } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Row, Value } from '../../../shared/engines/engine.ts'
 import { drag } from '../drag.ts'
-import { keep, kept } from '../kept.ts'
+import { readItem, writeItem } from '../local-storage.ts'
 import { now } from '../service.ts'
 import { gist, isNested } from '../value.ts'
 import { Marked } from '../value.tsx'
 import { hitsOf } from './hits.ts'
-import { placeOf } from './opening.ts'
+import { placeOf } from './initial-state.ts'
 import { shown, timeIn } from './range.ts'
 import { type TimeFormat, timeFormatOf, timeLength, timeText } from './row-times.ts'
 import { type Column, columnsOf, keyOf, timeOf } from './rows.ts'
@@ -226,7 +226,7 @@ function Grid({ store, columns, asked, format, children }: GridProps) {
   const place = `widths ${placeOf(store.endpoint, asked?.table ?? '')}`
   const changed = useSignal(0)
   void changed.value // as this device keeps no signal
-  const own = (kept(place) as Record<string, number> | null) ?? {}
+  const own = (readItem(place) as Record<string, number> | null) ?? {}
   // The message keeps two fifths, and where there is little room the names of tables give way to it.
   const time = `calc(${timeLength(format)}ch + 1.2rem)`
   const widths = { time, table: '12.2em', severity: '6.8em', message: 'max(9em, 40cqi)', value: '11em' }
@@ -237,7 +237,7 @@ function Grid({ store, columns, asked, format, children }: GridProps) {
     return `minmax(${size}, ${kind === 'message' ? '1fr' : own[path] ? size : widths[kind]})`
   })
   const widen = (path: string, width: number) => {
-    keep(place, { ...own, [path]: width })
+    writeItem(place, { ...own, [path]: width })
     changed.value++
   }
   return (

@@ -1,6 +1,6 @@
 /** Which parts of the logs view are shown, as this device keeps it. */
 import { type Signal, signal } from '@preact/signals'
-import { keep, kept } from '../kept.ts'
+import { readItem, writeItem } from '../local-storage.ts'
 
 export type Shown = Record<'fields' | 'chart' | 'wrap', Signal<boolean>>
 
@@ -23,11 +23,11 @@ export function shownParts(): Shown {
 }
 
 function keptPart(name: keyof Shown, byDefault: boolean): boolean {
-  return (kept(`show ${name}`) as boolean | null) ?? byDefault
+  return (readItem(`show ${name}`) as boolean | null) ?? byDefault
 }
 
 /** Turns a part on or off. */
 export function show(shown: Shown, name: keyof Shown, on: boolean): void {
-  keep(`show ${name}`, on)
+  writeItem(`show ${name}`, on)
   shown[name].value = on
 }

@@ -17,9 +17,9 @@ import {
 } from '../service.ts'
 import type { Chart } from './chart.ts'
 import type { Patterns } from './patterns.ts'
-import { Reading } from './reading.ts'
+import { Resource } from '../resource.ts'
 import { keyOf } from './rows.ts'
-import { inTable, keepChoices, plainState, shapeNamed, stateFrom } from './opening.ts'
+import { inTable, keepChoices, plainState, shapeNamed, stateFrom } from './initial-state.ts'
 import { inAddress, isListed, type Range, rangeOf, writtenOf } from './range.ts'
 import type { Shape } from './shape.ts'
 import { addressOf, askedOf, cleared, everyTable, type Filter, patternsAskedOf, type State } from './state.ts'
@@ -104,7 +104,7 @@ export class Store {
   readonly notices = signal<string[]>([])
   readonly found = signal<Found | null>(null)
   readonly drawn = signal<Drawn | null>(null)
-  readonly patterns = new Reading<Patterns>()
+  readonly patterns = new Resource<Patterns>()
   /** What is on its way: all rows, or older ones; the chart of the question, or one that goes on. */
   readonly reading = signal<'run' | 'older' | null>(null)
   readonly charting = signal<'run' | 'on' | null>(null)

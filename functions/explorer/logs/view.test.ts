@@ -1054,7 +1054,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.keyboard.insertText('items/2')
     await page.keyboard.press('Enter')
     await counted(/^100 rows|of 100 rows/)
-    expect(await page.locator('.sought').count()).toBe(0)
+    expect(await page.locator('.empty-state').count()).toBe(0)
     await counted(/100 hits/)
     expect(new Set(await page.locator('.cell-message mark').allTextContents())).toEqual(new Set(['items/2']))
     await rows().first().click()
@@ -1130,7 +1130,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
 
   test('a search that finds little names the ways on, and another table the filters that it cannot have', async () => {
     await open(`${plain}&.search=items/2`)
-    expect(await page.locator('.sought').count()).toBe(0)
+    expect(await page.locator('.empty-state').count()).toBe(0)
     await page.goto(`${service.url}/${plain}&.search=agent 7&.from=now-9m`)
     await page.getByText('No message holds agent 7 in this range.').waitFor()
     await page.getByRole('button', { name: 'Look in all fields' }).click()

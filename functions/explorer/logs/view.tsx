@@ -11,14 +11,14 @@ import { Asking } from './asking.ts'
 import { Entries } from './entries.ts'
 import { Entry, openActive, step } from './entry.tsx'
 import { Fields } from './fields.tsx'
-import { Following } from './following.ts'
+import { LiveTail } from './live-tail.ts'
 import { Histogram, Legend } from './histogram.tsx'
 import { ChartMenus } from './measure-menus.tsx'
 import { PatternList } from './pattern-list.tsx'
 import { inService, type Written, writtenOf } from './range.ts'
 import { RowList } from './row-list.tsx'
 import { onPhone, show, type Shown, shownParts } from './shown.ts'
-import { Sought } from './sought.tsx'
+import { EmptyState } from './empty-state.tsx'
 import { askedOf, isLive, type State } from './state.ts'
 import { Problem, Status } from './status.tsx'
 import { followingEnded, type LogsOpening, Store } from './store.ts'
@@ -32,7 +32,7 @@ export class LogsView implements View {
   readonly #store: Store
   readonly #asking: Asking
   readonly #entries: Entries
-  readonly #following: Following
+  readonly #following: LiveTail
   readonly #shown = shownParts()
   readonly #search = createRef<HTMLInputElement>()
   /** By a range that was chosen in the chart: the one before it. */
@@ -48,7 +48,7 @@ export class LogsView implements View {
     this.#store = store
     this.#asking = new Asking(store, !isDated)
     this.#entries = new Entries(store)
-    this.#following = new Following(store, this.#asking)
+    this.#following = new LiveTail(store, this.#asking)
     this.#telling = store.openedWith
     this.#unlisten = listenTo({
       '/': () => this.#search.current?.focus(),
@@ -203,7 +203,7 @@ function Logs({ store, asking, entries, shown, acts }: LogsProps) {
         <div class={`rows-place${isOld ? ' old' : ''}`}>
           <div class="logs-problem">
             <Problem store={store} />
-            <Sought store={store} />
+            <EmptyState store={store} />
           </div>
           {store.state.value.list === '' ? (
             <RowList store={store} wrap={wrap.value} more={asking.older} />

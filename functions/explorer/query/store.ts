@@ -6,7 +6,7 @@ import { batch, computed, type Signal, signal } from '@preact/signals'
 import type { Problem } from '../../../shared/errors.ts'
 import { type Link, writeLink } from '../link.ts'
 import type { Savable } from '../logs/as-endpoint.ts'
-import { latest } from '../logs/latest.ts'
+import { takeLatest } from '../resource.ts'
 import { isZone, type Zone } from '../logs/zone.ts'
 import {
   type Answer,
@@ -57,7 +57,7 @@ export class QueryStore {
   readonly isIdle = signal(true)
   readonly zone: Zone
   readonly #opening: QueryOpening
-  readonly #asking = latest()
+  readonly #asking = takeLatest()
   #isFirst = true
 
   constructor(opening: QueryOpening) {

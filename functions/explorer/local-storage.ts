@@ -10,7 +10,7 @@ export function itemName(name: string): string {
   return isShared ? `lqe-${name} ${path}` : `lqe-${name}`
 }
 
-export function kept(name: string): unknown {
+export function readItem(name: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(itemName(name)) ?? 'null')
   } catch {
@@ -19,7 +19,7 @@ export function kept(name: string): unknown {
 }
 
 /** @param value `null` forgets it */
-export function keep(name: string, value: unknown): void {
+export function writeItem(name: string, value: unknown): void {
   try {
     if (value === null) localStorage.removeItem(itemName(name))
     else localStorage.setItem(itemName(name), JSON.stringify(value))

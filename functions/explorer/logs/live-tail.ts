@@ -4,7 +4,7 @@ import { bytesText } from '../../../shared/bytes-text.ts'
 import type { Row } from '../../../shared/engines/engine.ts'
 import { type Answer, now } from '../service.ts'
 import { type Asking, bytesOf } from './asking.ts'
-import { latest } from './latest.ts'
+import { takeLatest } from '../resource.ts'
 import { momentOf, shown } from './range.ts'
 import { keyOf, timeOf } from './rows.ts'
 import { rowsSql } from './sql.ts'
@@ -18,10 +18,10 @@ const lateness = 1e7
 const remembered = 1000
 
 /** While it is on, a look follows 3 seconds after the one before, and the range moves with the time. */
-export class Following {
+export class LiveTail {
   readonly #store: Store
   readonly #asking: Asking
-  readonly #run = latest()
+  readonly #run = takeLatest()
   #timer: ReturnType<typeof setTimeout> | null = null
 
   constructor(store: Store, asking: Asking) {

@@ -8,14 +8,14 @@ import type { Store } from './store.ts'
 const few = 10
 
 /** Nothing where there are more rows, or enough of them. */
-export function Sought({ store }: { store: Store }) {
+export function EmptyState({ store }: { store: Store }) {
   const { found, rows, isCurrent } = store
   if (!found.value?.isAll || !isCurrent.value) return null
   const count = rows.value.length
   if (count === 0) return <Nothing store={store} />
   if (count >= few || waysOn(store).length === 0) return null
   return (
-    <p class="hint sought">
+    <p class="hint empty-state">
       More rows may have it elsewhere: <Ways store={store} />
     </p>
   )

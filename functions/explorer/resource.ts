@@ -1,7 +1,6 @@
 /** One kind of question, and what came back of the last one, kept with it. */
-import { batch, signal } from '@preact/signals'
-import { ServiceError } from '../service.ts'
-import { latest, settle } from './latest.ts'
+import { batch, type Signal, signal } from '@preact/signals'
+import { ServiceError } from './service.ts'
 
 export interface Answered<T> {
   asked: string
@@ -10,10 +9,10 @@ export interface Answered<T> {
   problem: string
 }
 
-export class Reading<T> {
+export class Resource<T> {
   readonly answer = signal<Answered<T> | null>(null)
   readonly isRunning = signal(false)
-  readonly #run = latest()
+  readonly #run = takeLatest()
 
   /** A new question ends the one before, whose answer stays until there is another. */
   read(asked: string, job: (signal: AbortSignal) => Promise<T>): void {
@@ -47,4 +46,27 @@ export class Reading<T> {
       this.isRunning.value = false
     })
   }
+}
+
+/** One thing asked at a time: a new question ends the one before. */
+export function takeLatest() {
+  let running: AbortController | null = null
+  const run = async (job: (signal: AbortSignal) => Promise<void>, failed: (error: unknown) => void) => {
+    running?.abort()
+    const own = new AbortController()
+    running = own
+    try {
+      await job(own.signal)
+    } catch (error) {
+      if (running === own || !own.signal.aborted) failed(error)
+    } finally {
+      if (running === own) running = null
+    }
+  }
+  return Object.assign(run, { stop: () => running?.abort(), isRunning: () => running !== null })
+}
+
+/** Nothing is on its way any more, unless it was asked again meanwhile. */
+export function settle<T>(run: { isRunning(): boolean }, on: Signal<T>, idle: T): void {
+  if (!run.isRunning()) on.value = idle
 }

@@ -1,5 +1,5 @@
 /** The state that a link opens: what the link says, what this device keeps for its table, and the plain view else. */
-import { keep, kept } from '../kept.ts'
+import { readItem, writeItem } from '../local-storage.ts'
 import type { Link } from '../link.ts'
 import { type Endpoint, parametersOf } from '../service.ts'
 import { fieldAt, measureOf, severityName, type Shape, tableTitle } from './shape.ts'
@@ -108,15 +108,16 @@ export function placeOf({ name }: Endpoint, table: string): string {
 
 /** Keeps columns and parameters for the next visit; columns only as they are chosen, as others come with a link. */
 export function keepChoices(endpoint: Endpoint, before: State, { table, columns, values }: State): void {
-  if (before.columns !== columns) keep(`columns ${placeOf(endpoint, table)}`, columns)
-  for (const [name, value] of Object.entries(values)) keep(`value ${endpoint.name} ${name}`, value || null)
+  if (before.columns !== columns) writeItem(`columns ${placeOf(endpoint, table)}`, columns)
+  for (const [name, value] of Object.entries(values))
+    writeItem(`value ${endpoint.name} ${name}`, value || null)
 }
 
 function keptColumns(endpoint: Endpoint, shape: Shape): string[] {
-  const columns = (kept(`columns ${placeOf(endpoint, shape.table)}`) as string[] | null) ?? []
+  const columns = (readItem(`columns ${placeOf(endpoint, shape.table)}`) as string[] | null) ?? []
   return columns.filter(path => fieldAt(shape, path) !== null)
 }
 
 function keptValue({ name }: Endpoint, parameter: string): string {
-  return (kept(`value ${name} ${parameter}`) as string | null) ?? ''
+  return (readItem(`value ${name} ${parameter}`) as string | null) ?? ''
 }

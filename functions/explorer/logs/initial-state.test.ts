@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Endpoint } from '../service.ts'
-import { inTable, stateFrom } from './opening.ts'
+import { inTable, stateFrom } from './initial-state.ts'
 import { allOf, shapeOf, type Shape } from './shape.ts'
 import { initial } from './state.ts'
 
