@@ -20,13 +20,6 @@ type Stage = { problem: string; refused: string } | 'opening' | { key: string; p
 
 const stage = signal<Stage>({ problem: '', refused: '' })
 
-shareKey(key => {
-  stage.value = 'opening'
-  void enter(key)
-}, leave)
-await enter(storedKey())
-render(<Page />, document.body)
-
 /** Shows the explorer where the key is good, else the form for a key. @param remembered whether this device keeps the key */
 async function enter(key: string | null, remembered?: boolean): Promise<void> {
   if (!key) return
@@ -248,3 +241,11 @@ function Switches({ apiKey, places, open: { endpoint, first, isForm, view } }: S
     </>
   )
 }
+
+// At the end, as a key that is there is used at once, and what is above has to be.
+shareKey(key => {
+  stage.value = 'opening'
+  void enter(key)
+}, leave)
+await enter(storedKey())
+render(<Page />, document.body)
