@@ -1,5 +1,5 @@
 /** One kind of question, and what came back of the last one, kept with it. */
-import { batch, type Signal, signal } from '@preact/signals'
+import { batch, signal } from '@preact/signals'
 import { ServiceError } from './service.ts'
 
 export interface Answered<T> {
@@ -12,19 +12,18 @@ export interface Answered<T> {
 export class Resource<T> {
   readonly answer = signal<Answered<T> | null>(null)
   readonly isRunning = signal(false)
-  readonly #run = takeLatest()
+  readonly #run = takeLatest(() => (this.isRunning.value = false))
 
-  /** A new question ends the one before, whose answer stays until there is another. */
-  read(asked: string, job: (signal: AbortSignal) => Promise<T>): void {
-    this.isRunning.value = true
+  /**
+   * A new question ends the one before, whose answer stays until there is another.
+   * @param isQuiet where that answer holds until then
+   */
+  read(asked: string, job: (signal: AbortSignal) => Promise<T>, isQuiet = false): void {
+    this.isRunning.value = !isQuiet
     const show = (data: T | null, problem: string) => (this.answer.value = { asked, data, problem })
-    const failed = (error: unknown) => {
-      const isStopped = error instanceof DOMException
-      if (!isStopped && !(error instanceof ServiceError)) throw error
-      show(null, isStopped ? 'stopped.' : error.problem.detail)
-    }
-    void this.#run(async signal => void show(await job(signal), ''), failed).then(() =>
-      settle(this.#run, this.isRunning, false),
+    void this.#run(
+      async signal => void show(await job(signal), ''),
+      error => show(null, error === 'stopped' ? 'stopped.' : error.problem.detail),
     )
   }
 
@@ -32,6 +31,11 @@ export class Resource<T> {
   isOld(asked: string): boolean {
     const answer = this.answer.value
     return answer !== null && (this.isRunning.value || answer.asked !== asked)
+  }
+
+  /** Whether anything is on its way, quiet or not. */
+  isBusy(): boolean {
+    return this.#run.isRunning()
   }
 
   stop(): void {
@@ -48,25 +52,29 @@ export class Resource<T> {
   }
 }
 
-/** One thing asked at a time: a new question ends the one before. */
-export function takeLatest() {
+/** What ended a call: the service's problem, or a person or a later question. */
+export type Failure = ServiceError | 'stopped'
+
+/** One thing asked at a time: a new question ends the one before. @param idle called when nothing is on its way any more */
+export function takeLatest(idle = () => {}) {
   let running: AbortController | null = null
-  const run = async (job: (signal: AbortSignal) => Promise<void>, failed: (error: unknown) => void) => {
+  const run = async (job: (signal: AbortSignal) => Promise<void>, failed: (error: Failure) => void) => {
     running?.abort()
     const own = new AbortController()
     running = own
     try {
       await job(own.signal)
     } catch (error) {
-      if (running === own || !own.signal.aborted) failed(error)
+      if (running !== own && own.signal.aborted) return
+      const isStopped = error instanceof DOMException
+      if (!isStopped && !(error instanceof ServiceError)) throw error
+      failed(isStopped ? 'stopped' : error)
     } finally {
-      if (running === own) running = null
+      if (running === own) {
+        running = null
+        idle()
+      }
     }
   }
   return Object.assign(run, { stop: () => running?.abort(), isRunning: () => running !== null })
-}
-
-/** Nothing is on its way any more, unless it was asked again meanwhile. */
-export function settle<T>(run: { isRunning(): boolean }, on: Signal<T>, idle: T): void {
-  if (!run.isRunning()) on.value = idle
 }

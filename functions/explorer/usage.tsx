@@ -75,10 +75,7 @@ class Usage {
     this.isRunning.value = true
     return this.#asking(
       async signal => settle(await this.#read(signal)),
-      error => {
-        if (error instanceof ServiceError) return settle(error)
-        if (!(error instanceof DOMException)) throw error
-      },
+      error => error !== 'stopped' && settle(error),
     )
   }
 

@@ -31,9 +31,9 @@ export interface Savable {
 
 /** The rows on the screen, and their chart. @param limit rows of a page */
 export function savableOf(store: Store, limit: number): Savable[] {
-  const { endpoint, state, shape, range, drawn, isChartOld } = store
+  const { endpoint, state, shape, range, isChartOld } = store
   const shown = { endpoint, state: state.value, shape: shape.value, range: range.value }
-  const chart = isChartOld.value ? null : (drawn.value?.chart ?? null)
+  const chart = isChartOld.value ? null : store.chart.answer.value?.data
   const rows = { title: 'Rows', made: rowsAsEndpoint(shown, limit) }
   if (!chart?.split) return [rows]
   return [rows, { title: 'Chart', made: chartAsEndpoint({ ...shown, state: chart.state }, chart.split) }]

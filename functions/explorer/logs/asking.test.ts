@@ -146,7 +146,7 @@ test('what is redacted from now on goes at once, with what is on its way', async
   ofRows().answer(rowsOf(2))
   await settled()
   asking.clear()
-  expect([store.found.value, store.drawn.value, store.rows.value]).toEqual([null, null, []])
+  expect([store.found.value, store.chart.answer.value, store.rows.value]).toEqual([null, null, []])
 })
 
 test('new rows come at the top, and those that leave the range go', async () => {

@@ -4,7 +4,7 @@ import type { Row } from '../../../shared/engines/engine.ts'
 import { type Answer, costOf, now, parametersOf, ServiceError } from '../service.ts'
 import { chartOf } from './chart.ts'
 import { periodsOf, wholeOf } from './compare.ts'
-import { settle, takeLatest } from '../resource.ts'
+import { type Failure, takeLatest } from '../resource.ts'
 import { patternsIn, patternsSql } from './patterns.ts'
 import { type Range, rangeOf } from './range.ts'
 import { entryOf } from './rows.ts'
@@ -21,8 +21,7 @@ export class Asking {
   /** Of the chart's answers. */
   bytesRead = 0
   readonly #store: Store
-  readonly #rows = takeLatest()
-  readonly #chart = takeLatest()
+  readonly #rows = takeLatest(() => (this.#store.reading.value = null))
   /** Rows of a page. */
   readonly limit: number
   /** Whether it may look further back by itself, as nothing was said of the time. */
@@ -37,7 +36,7 @@ export class Asking {
   }
 
   run({ fresh = false } = {}): void {
-    const { state, shape, range, total, problem, olderProblem, reading, charting } = this.#store
+    const { state, shape, range, total, problem, olderProblem, reading } = this.#store
     const asked = state.value
     const within = rangeOf(asked, now())
     if ('wrong' in within) return this.#unasked(within.detail)
@@ -51,17 +50,15 @@ export class Asking {
       this.#store.sql.value = sql
       total.value = problem.value = null
       olderProblem.value = ''
-      reading.value = charting.value = 'run'
+      reading.value = 'run'
     })
-    void this.#rows(signal => this.#readRows(asked, sql, signal, fresh), this.failed).then(() =>
-      settle(this.#rows, reading, null),
-    )
-    this.#readChart(within, fresh)
+    void this.#rows(signal => this.#readRows(asked, sql, signal, fresh), this.failed)
+    this.#readChart(within, { fresh })
     this.readPatterns(within, fresh)
   }
 
   async #readRows(asked: State, sql: string, signal: AbortSignal, fresh: boolean): Promise<void> {
-    const { found, drawn, reading, charting, active, openRow, isRedactionForced } = this.#store
+    const { found, chart, reading, active, openRow, isRedactionForced } = this.#store
     const answer = await this.#store.query(sql, signal, { fresh })
     if (answer.rows.length === 0 && this.#isWidening && this.#widen()) return
     this.#isWidening = false
@@ -70,7 +67,7 @@ export class Asking {
       reading.value = null
       found.value = { state: asked, ...this.#pageIn(answer), blocks: blocksOf(answer.rows), isCut: false }
       active.value = openRow.value
-      if (answer.rows.length === 0 && charting.value === 'run') drawn.value = null // no counts of a run before
+      if (answer.rows.length === 0 && chart.isRunning.value) chart.answer.value = null // no counts of a run before
     })
     this.#store.write()
   }
@@ -79,25 +76,23 @@ export class Asking {
     return { cost: costOf(answer), isAll: answer.rows.length < this.limit }
   }
 
-  #readChart(within: Range, fresh = false): void {
-    const { charting, drawn, total, uncharted, state, shape, endpoint } = this.#store
+  /** @param isQuiet where the chart before goes on until then */
+  #readChart(within: Range, { fresh = false, isQuiet = false }): void {
+    const { chart, total, uncharted, state, shape, endpoint } = this.#store
     const job = async (signal: AbortSignal) => {
       const run = async (sql: string, of: Range = within) => {
         const answer = await this.#store.query(sql, signal, { within: of, fresh })
         this.bytesRead += bytesOf(answer)
         return answer
       }
-      const asked = askedOf(state.value)
       uncharted.value = 0
       const question = { state: state.value, shape: shape.value, range: within }
-      const chart = await chartOf({ ...question, now: now(), maxRows: endpoint.maxRows, run })
-      this.#charted = { at: now(), width: chart.bars?.width ?? minute }
-      batch(() => {
-        drawn.value = { asked, chart, problem: '' }
-        total.value = chart.total
-      })
+      const read = await chartOf({ ...question, now: now(), maxRows: endpoint.maxRows, run })
+      this.#charted = { at: now(), width: read.bars?.width ?? minute }
+      total.value = read.total
+      return read
     }
-    void this.#chart(job, this.#chartFailed).then(() => settle(this.#chart, charting, null))
+    chart.read(askedOf(state.value), job, isQuiet)
   }
 
   /** Where these are listed. */
@@ -118,12 +113,11 @@ export class Asking {
 
   /** Reads the chart again up to then when a third of a bucket has passed, or a minute where it lacks rows. */
   chartUpTo(at: number): void {
-    const { range, uncharted, charting } = this.#store
+    const { range, uncharted } = this.#store
     const { at: before, width } = this.#charted
     if (at - before < Math.min(width / 3, uncharted.value > 0 ? minute : Infinity)) return
     this.#charted.at = at
-    charting.value = 'on'
-    this.#readChart({ ...range.value, to: at })
+    this.#readChart({ ...range.value, to: at }, { isQuiet: true })
     this.readPatterns({ ...range.value, to: at })
   }
 
@@ -151,15 +145,14 @@ export class Asking {
   #unasked(detail: string, parameter?: string): void {
     this.stop()
     const errors = parameter === undefined ? [] : [{ parameter, detail }]
-    const error = new ServiceError({ title: 'Not asked yet', detail, errors })
-    this.#chartFailed(error)
-    this.failed(error)
+    const { chart, state } = this.#store
+    chart.answer.value = { asked: askedOf(state.value), data: null, problem: detail }
+    this.failed(new ServiceError({ title: 'Not asked yet', detail, errors }))
   }
 
-  readonly failed = (error: unknown): void => {
+  readonly failed = (error: Failure): void => {
     const { problem, found } = this.#store
-    if (error instanceof DOMException) return void (problem.value = 'stopped')
-    if (!(error instanceof ServiceError)) throw error
+    if (error === 'stopped') return void (problem.value = error)
     const parameter = error.problem.errors?.[0]?.parameter
     if (parameter !== undefined && this.#fillIn(parameter)) return
     batch(() => {
@@ -168,16 +161,8 @@ export class Asking {
     })
   }
 
-  readonly #chartFailed = (error: unknown): void => {
-    const isStopped = error instanceof DOMException
-    if (!isStopped && !(error instanceof ServiceError)) throw error
-    const { drawn, state } = this.#store
-    const why = isStopped ? 'stopped.' : error.problem.detail
-    drawn.value = { asked: askedOf(state.value), chart: null, problem: `No chart: ${why}` }
-  }
-
   readonly older = (): void => {
-    const { found, reading, isOld, rows, state, shape, range, total } = this.#store
+    const { found, reading, isOld, rows, state, shape, range, total, olderProblem } = this.#store
     const { length } = rows.value
     // While the rows are on their way again, it would take their turn.
     if (!found.value || found.value.isAll || reading.value !== null || isOld.value || length === 0) return
@@ -191,14 +176,10 @@ export class Asking {
       const blocks = [...before.blocks, ...blocksOf(answer.rows)]
       found.value = { ...before, cost, blocks, isAll: isAll || isCounted }
     }
-    void this.#rows(job, this.#olderFailed).then(() => settle(this.#rows, reading, null))
-  }
-
-  /** What is on the screen stays. */
-  readonly #olderFailed = (error: unknown): void => {
-    if (error instanceof DOMException) return
-    if (!(error instanceof ServiceError)) throw error
-    this.#store.olderProblem.value = `Older rows could not be read: ${error.problem.detail}`
+    // What is on the screen stays.
+    void this.#rows(job, error => {
+      if (error !== 'stopped') olderProblem.value = `Older rows could not be read: ${error.problem.detail}`
+    })
   }
 
   #afterLast(rows: Row[]): After {
@@ -207,12 +188,12 @@ export class Asking {
   }
 
   isBusy(): boolean {
-    return this.#rows.isRunning() || this.#chart.isRunning()
+    return this.#rows.isRunning() || this.#store.chart.isBusy()
   }
 
   stop(): void {
     this.#rows.stop()
-    this.#chart.stop()
+    this.#store.chart.stop()
     this.#store.patterns.stop()
   }
 
@@ -225,7 +206,8 @@ export class Asking {
   clear(): void {
     this.stop()
     this.#store.patterns.clear()
-    batch(() => (this.#store.found.value = this.#store.drawn.value = null))
+    this.#store.chart.clear()
+    this.#store.found.value = null
   }
 }
 

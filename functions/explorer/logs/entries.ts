@@ -1,8 +1,8 @@
 /** Asks for the open entry, all of it, and for those around it. */
 import { batch, computed, effect, signal, untracked } from '@preact/signals'
 import type { Row } from '../../../shared/engines/engine.ts'
-import { now, ServiceError } from '../service.ts'
-import { settle, takeLatest } from '../resource.ts'
+import { now, type ServiceError } from '../service.ts'
+import { takeLatest } from '../resource.ts'
 import { writtenOf } from './range.ts'
 import { entryNamed, entryOf, timeOf } from './rows.ts'
 import { type Shape, tableColumn } from './shape.ts'
@@ -33,7 +33,7 @@ export class Entries {
   readonly problem = signal<ServiceError | null>(null)
   readonly isReading = signal(false)
   readonly #store: Store
-  readonly #run = takeLatest()
+  readonly #latest = takeLatest(() => (this.isReading.value = false))
   /** Which entry is wanted, redacted or not; empty = none. It waits for the rows, which say what the question lacks. */
   readonly #wanted = computed(() => {
     const { table, row, redact } = this.#store.state.value
@@ -52,7 +52,7 @@ export class Entries {
   }
 
   stop(): void {
-    this.#run.stop()
+    this.#latest.stop()
   }
 
   /** For good. */
@@ -84,7 +84,7 @@ export class Entries {
         this.opened.value = { name, shape: own, entry: rows[0] ? { ...source, ...rows[0] } : null, redacted }
       })
     }
-    void this.#run(job, this.#failed).then(() => settle(this.#run, this.isReading, false))
+    void this.#run(job)
   }
 
   /**
@@ -112,9 +112,7 @@ export class Entries {
           `Many entries of other tables stand between it and its neighbours: these are of ${table}.`,
         ]
     }
-    void this.#run(job, this.#failed).then(() =>
-      isUnread ? this.#read() : settle(this.#run, this.isReading, false),
-    )
+    void this.#run(job).then(() => isUnread && this.#read())
   }
 
   /**
@@ -144,9 +142,7 @@ export class Entries {
     return null
   }
 
-  readonly #failed = (error: unknown): void => {
-    if (error instanceof DOMException) return
-    if (!(error instanceof ServiceError)) throw error
-    this.problem.value = error
+  #run(job: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    return this.#latest(job, error => error !== 'stopped' && (this.problem.value = error))
   }
 }

@@ -63,8 +63,8 @@ export function Fields({ store, hidden, close }: Props) {
 }
 
 /** The values of the state's field; `null` = they are on their way. */
-function topOf({ drawn, charting }: Store): Top[] | null {
-  return charting.value === 'run' ? null : (drawn.value?.chart?.top ?? [])
+function topOf({ chart }: Store): Top[] | null {
+  return chart.isRunning.value ? null : (chart.answer.value?.data?.top ?? [])
 }
 
 interface ItemProps {
@@ -102,7 +102,7 @@ function Values({ named: { field }, store, top, whole }: ItemProps) {
   const most = Math.max(1e-9, ...all.map(({ entries }) => entries))
   const unit = unitOfMeasure(state.value.measure, shape.value)
   const total = store.total.value ?? 0
-  const statistics = top && store.drawn.value?.chart?.statistics
+  const statistics = top && store.chart.answer.value?.data?.statistics
   return (
     <div class="top">
       {type !== 'JSON' && (

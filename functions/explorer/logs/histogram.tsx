@@ -25,8 +25,9 @@ interface Props {
 }
 
 export function Histogram({ store, narrow, hidden }: Props) {
-  const { bars = null, before = null } = store.drawn.value?.chart ?? {}
+  const { bars = null, before = null } = store.chart.answer.value?.data ?? {}
   const { zone } = store.state.value
+  const problem = store.chart.answer.value?.problem
   const at = useSignal(-1)
   const course = useMemo(() => bars && courseOf(bars, before), [bars, before])
   return (
@@ -43,7 +44,7 @@ export function Histogram({ store, narrow, hidden }: Props) {
         <p class="bars-said" role="status" style={place}>
           {bars && course
             ? index >= 0 && wordsOf(bars, course, index, zone)
-            : (store.drawn.value?.problem ?? '')}
+            : problem && `No chart: ${problem}`}
         </p>
       )}
     />
@@ -80,7 +81,7 @@ function wordsOf(bars: Bars, course: Course, index: number, zone: Zone): string 
 
 /** Names, colours, and counts or what is measured. */
 export function Legend({ store }: { store: Store }) {
-  const chart = store.drawn.value?.chart
+  const chart = store.chart.answer.value?.data
   const lacking = store.uncharted.value
   return (
     <div class={`bars-legend${store.isChartOld.value ? ' old' : ''}`}>

@@ -64,7 +64,7 @@ export class LiveTail {
       this.#looked(now(), answer)
     }
     // What is on the screen stays where a look is given up.
-    await this.#run(job, error => !(error instanceof DOMException) && this.#asking.failed(error))
+    await this.#run(job, error => error !== 'stopped' && this.#asking.failed(error))
   }
 
   /** The range begins later: what is before it goes. */

@@ -6,18 +6,10 @@ import { batch, computed, type Signal, signal } from '@preact/signals'
 import type { Row } from '../../../shared/engines/engine.ts'
 import { iso } from '../../../shared/answers/times.ts'
 import { type Link, writeLink } from '../link.ts'
-import {
-  type Answer,
-  type Endpoint,
-  now,
-  type Opening,
-  parametersOf,
-  runQuery,
-  type ServiceError,
-} from '../service.ts'
+import { type Answer, type Endpoint, now, type Opening, parametersOf, runQuery } from '../service.ts'
 import type { Chart } from './chart.ts'
 import type { Patterns } from './patterns.ts'
-import { Resource } from '../resource.ts'
+import { type Failure, Resource } from '../resource.ts'
 import { keyOf } from './rows.ts'
 import { inTable, keepChoices, plainState, shapeNamed, stateFrom } from './initial-state.ts'
 import { inAddress, isListed, type Range, rangeOf, writtenOf } from './range.ts'
@@ -55,13 +47,6 @@ export interface Block {
   rows: Row[]
   /** Whether they were added at the top while new ones were awaited. */
   isNew: boolean
-}
-
-/** A chart, or why there is none, with the question that it answers. */
-export interface Drawn {
-  asked: string
-  chart: Chart | null
-  problem: string
 }
 
 interface Asked {
@@ -103,13 +88,12 @@ export class Store {
   readonly sql = signal('')
   readonly notices = signal<string[]>([])
   readonly found = signal<Found | null>(null)
-  readonly drawn = signal<Drawn | null>(null)
+  readonly chart = new Resource<Chart>()
   readonly patterns = new Resource<Patterns>()
-  /** What is on its way: all rows, or older ones; the chart of the question, or one that goes on. */
+  /** What is on its way: all rows, or older ones. */
   readonly reading = signal<'run' | 'older' | null>(null)
-  readonly charting = signal<'run' | 'on' | null>(null)
   /** Why there are no rows, or no older ones. `stopped`: by a person. */
-  readonly problem = signal<ServiceError | 'stopped' | null>(null)
+  readonly problem = signal<Failure | null>(null)
   readonly olderProblem = signal('')
   /** Rows of the range, as the chart counts them; `null` = not known. */
   readonly total = signal<number | null>(null)
@@ -128,16 +112,13 @@ export class Store {
   readonly isEdited = computed(() => JSON.stringify(this.next.value) !== JSON.stringify(this.state.value))
   readonly asked = computed(() => askedOf(this.next.value))
   readonly isRunning = computed(
-    () => this.reading.value === 'run' || this.charting.value === 'run' || this.patterns.isRunning.value,
+    () => this.reading.value === 'run' || this.chart.isRunning.value || this.patterns.isRunning.value,
   )
   readonly isOld = computed(() => {
     const found = this.found.value
     return found !== null && (this.reading.value === 'run' || askedOf(found.state) !== this.asked.value)
   })
-  readonly isChartOld = computed(() => {
-    const drawn = this.drawn.value
-    return drawn !== null && (this.charting.value === 'run' || drawn.asked !== this.asked.value)
-  })
+  readonly isChartOld = computed(() => this.chart.isOld(this.asked.value))
   readonly arePatternsOld = computed(() => this.patterns.isOld(patternsAskedOf(this.next.value)))
   /** Whether rows may be opened, and leave the page: they answer what is asked. */
   readonly isCurrent = computed(() => !this.isOld.value && this.reading.value !== 'run')

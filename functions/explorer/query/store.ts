@@ -16,7 +16,7 @@ import {
   parametersOf,
   type Query,
   runQuery,
-  ServiceError,
+  type ServiceError,
 } from '../service.ts'
 import { countOf } from './answer.ts'
 
@@ -180,8 +180,7 @@ export class QueryStore {
         settle({ answer })
       },
       error => {
-        if (error instanceof ServiceError) return settle({ error })
-        if (!(error instanceof DOMException && error.name === 'AbortError')) throw error
+        if (error !== 'stopped') return settle({ error })
         batch(() => (this.isRunning.value = !(this.isStopped.value = true)))
       },
     )
