@@ -1,12 +1,21 @@
-/** A series as lines: a legend that shows values and hides lines, and what one has to know before one believes them. */
+/** Rows as a chart: a series as lines, with what one has to know before one believes them; the top of names and numbers as bars. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { timeText } from '../../shared/answers/times.ts'
 import { type Course, missingAt } from './axes.ts'
-import { Button } from './controls.tsx'
+import { Button, Menu } from './controls.tsx'
 import { type Range, widthText } from './logs/range.ts'
-import { barColour, Plot } from './plot.tsx'
-import { coloursOf, type Series, unitOf } from './series.ts'
+import { Plot, barColour } from './plot.tsx'
+import {
+  type Ranking,
+  type Series,
+  amount,
+  coloursOf,
+  severityOfName,
+  shortened,
+  topOf,
+  unitOf,
+} from './series.ts'
 import { now } from './service.ts'
 
 interface Props {
@@ -142,4 +151,39 @@ function momentText({ starts }: Course, index: number): string {
 function wordsOf(course: Course, index: number): string {
   const values = course.layers.map(({ name, values }) => `${name} ${valueText(values[index])}`)
   return `${momentText(course, index)}: ${values.join(', ')}`
+}
+
+/** As many as one can take in. */
+const most = 20
+
+export function Ranked({ ranking }: { ranking: Ranking }) {
+  const { measures, bars } = ranking
+  const measure = useSignal(measures[0]!)
+  const top = topOf(ranking, measure.value, most)
+  const largest = Math.max(...top.map(({ value }) => Math.abs(value)))
+  return (
+    <div class="chart">
+      <div class="measure">
+        {bars.length > most ? `The ${most} largest of ${bars.length} by` : 'By'}
+        <Menu
+          label="Bars by"
+          choices={measures.map(name => [name, name])}
+          chosen={measure.value}
+          act={name => (measure.value = name)}
+        />
+      </div>
+      <ol class="ranked" aria-label={`${measure.value} by name`}>
+        {top.map(({ name, value }) => (
+          <li key={name}>
+            <span title={name}>{shortened(name, 100)}</span>
+            <i
+              class={`of-${severityOfName(name)}`}
+              style={{ width: `${largest === 0 ? 0 : (Math.abs(value) / largest) * 100}%` }}
+            />
+            <b>{amount(value, unitOf(measure.value))}</b>
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
 }

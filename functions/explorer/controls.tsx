@@ -2,10 +2,12 @@
 import type {
   ButtonHTMLAttributes,
   ComponentChildren,
+  HTMLAttributes,
+  InputHTMLAttributes,
   TargetedKeyboardEvent,
   TargetedToggleEvent,
 } from 'preact'
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { copy } from './copy.ts'
 
@@ -95,16 +97,14 @@ function Choose({ label, choices, chosen, choose }: ChooseProps) {
   }
   return (
     <>
-      <input
+      <TextInput
         type="search"
         aria-label={`Find: ${label}`}
         placeholder="Find"
         aria-controls={id}
         aria-activedescendant={found[active] && `${id}-${active}`}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={({ currentTarget }) => {
-          sought.value = currentTarget.value
+        write={text => {
+          sought.value = text
           at.value = 0
         }}
         onKeyDown={key}
@@ -183,9 +183,39 @@ export function Popover({ label, face, children, class: name = '', title }: Popo
   )
 }
 
+interface ButtonProps extends ButtonHTMLAttributes {
+  /** `null` = there is nothing to press, and it is a text. */
+  press: (() => void) | null
+  /** What it does, where its face does not say it: on hover, and for screen readers. */
+  label?: string
+}
+
 /** One that does not send a form. */
-export function Button({ press, ...rest }: ButtonHTMLAttributes & { press(): void }) {
-  return <button type="button" onClick={() => press()} {...rest} />
+export function Button({ press, label, ...rest }: ButtonProps) {
+  const named = label === undefined ? rest : { title: label, 'aria-label': label, ...rest }
+  if (!press) return <span {...(named as HTMLAttributes<HTMLSpanElement>)} />
+  return <button type="button" onClick={() => press()} {...named} />
+}
+
+type TextInputProps = InputHTMLAttributes & { write(text: string): void }
+
+/** Its text is not prose: the browser neither completes nor corrects it. */
+export function TextInput({ write, ...rest }: TextInputProps) {
+  return (
+    <input
+      type="text"
+      autocomplete="off"
+      spellcheck={false}
+      onInput={({ currentTarget }) => write(currentTarget.value)}
+      {...rest}
+    />
+  )
+}
+
+/** Searches in what is on the page. */
+export function SearchField({ label, text }: { label: string; text: Signal<string> }) {
+  const write = (to: string) => (text.value = to)
+  return <TextInput type="search" placeholder={label} aria-label={label} value={text} write={write} />
 }
 
 interface CopyProps {
@@ -210,5 +240,56 @@ export function Copy({ name, text, ...rest }: CopyProps) {
     <button type="button" ref={element} onClick={() => void press()} {...rest}>
       {said.value || name}
     </button>
+  )
+}
+
+export function drag(
+  event: PointerEvent & { readonly currentTarget: HTMLElement },
+  moved: (by: number) => void,
+  done: (by: number) => void,
+): void {
+  event.preventDefault()
+  const { clientX: from, currentTarget: grip, pointerId } = event
+  grip.setPointerCapture(pointerId)
+  const move = ({ clientX }: PointerEvent) => moved(clientX - from)
+  const end = ({ clientX, type }: PointerEvent) => {
+    grip.removeEventListener('pointermove', move)
+    done(type === 'pointercancel' ? 0 : clientX - from)
+  }
+  grip.addEventListener('pointermove', move)
+  grip.addEventListener('pointerup', end, { once: true })
+  grip.addEventListener('pointercancel', end, { once: true })
+}
+
+interface Props {
+  label: string
+  /** The time that it opens with, as `2026-11-14 12:00:03`; empty for none. */
+  from(): string
+  /** Called with a time as `2026-11-14T12:00:03`, or empty. */
+  pick(time: string): void
+}
+
+export function TimePicker({ label, from, pick }: Props) {
+  const picker = useRef<HTMLInputElement>(null)
+  const open = () => {
+    picker.current!.value = from().slice(0, 19).replace(' ', 'T')
+    picker.current!.showPicker()
+  }
+  return (
+    <span class="pick-place">
+      <input
+        type="datetime-local"
+        ref={picker}
+        step={1}
+        class="picker"
+        tabIndex={-1}
+        aria-hidden="true"
+        aria-label={`Pick ${label}`}
+        onChange={({ currentTarget }) => pick(currentTarget.value)}
+      />
+      <Button aria-label={`Pick a time: ${label}`} title={`Pick a time: ${label}`} press={open}>
+        Pick
+      </Button>
+    </span>
   )
 }

@@ -1,6 +1,5 @@
 /** A problem in the service's own words, with advice. */
-import type { Problem } from '../../shared/errors.ts'
-import { tablesText } from '../../shared/errors.ts'
+import { type Problem, tablesText } from '../../shared/errors.ts'
 import type { ServiceError } from './service.ts'
 
 interface Props {

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { View, ViewText } from '../../shared/endpoints/views.ts'
-import { Button } from './controls.tsx'
+import { Button, TextInput } from './controls.tsx'
 import { recentViews } from './recent.ts'
 import type { Endpoint } from './service.ts'
 import { summaryOf, Views } from './views.ts'
@@ -54,6 +54,7 @@ interface SaveProps {
 
 function Save({ views, isShared, address }: SaveProps) {
   const name = useSignal('')
+  const write = (text: string) => (name.value = text)
   const submit = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault()
     const text = name.value.trim()
@@ -65,14 +66,7 @@ function Save({ views, isShared, address }: SaveProps) {
     <form class="views-save" onSubmit={submit}>
       <label>
         Save what is asked now as
-        <input
-          type="text"
-          value={name}
-          maxLength={100}
-          placeholder="Name of the view"
-          autocomplete="off"
-          onInput={({ currentTarget }) => (name.value = currentTarget.value)}
-        />
+        <TextInput value={name} maxLength={100} placeholder="Name of the view" write={write} />
       </label>
       <button class="primary" disabled={views.isBusy.value}>
         {isSame ? 'Save over it' : 'Save'}
@@ -132,13 +126,12 @@ function Line({ view, views, open, mayChange }: LineProps) {
     return (
       <li>
         <form class="views-line" onSubmit={rename}>
-          <input
-            type="text"
+          <TextInput
             aria-label={`New name of ${view.name}`}
             value={name}
             maxLength={100}
             ref={input => input?.focus()}
-            onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+            write={text => (name.value = text)}
           />
           <button disabled={views.isBusy.value}>Rename</button>
           <Button press={() => (doing.value = null)}>Leave it</Button>

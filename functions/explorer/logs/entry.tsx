@@ -1,18 +1,22 @@
-/** The open entry beside the rows: its tree, the next one, and the entries around it. */
-import { Button, Copy } from '../controls.tsx'
+/** The open entry beside the rows: all of it as a tree, the next one, and the entries around it. */
+import { Button, Copy, drag, SearchField } from '../controls.tsx'
 import { type Signal, useSignal } from '@preact/signals'
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { drag } from '../drag.ts'
 import { Icon, type IconName } from '../icon.tsx'
 import { readItem, writeItem } from '../local-storage.ts'
 import { Failure } from '../problem.tsx'
-import { Details } from './details.tsx'
 import { type Entries, plain } from './entries.ts'
 import { hitsOf } from './hits.ts'
 import { keyOf } from './rows.ts'
-import { everyTable, type Filter } from './state.ts'
+import { everyTable, type Scalar } from './state.ts'
 import type { Store } from './store.ts'
+import type { Row } from '../../../shared/engines/engine.ts'
+import { type IsJson, type Node, childrenOf, isNested, nodesOf } from '../value.ts'
+import { Tree } from '../value.tsx'
+import { searchFor } from './conditions.ts'
+import { redactedText } from './chart.ts'
+import { type Shape, fieldAt, identityRank, nameOf } from './shape.ts'
 
 interface Props {
   store: Store
@@ -25,24 +29,8 @@ export function Entry({ store, entries, values }: Props) {
   const { opened, problem, isReading } = entries
   const find = useSignal('')
   useEffect(() => void (!entries.isOpen.value && (find.value = '')), [entries.isOpen.value])
-  const isEverywhere = store.hasAllTables
-  const { search, scope, zone } = store.state.value
-  const hits = hitsOf(search)
-  const shape = opened.value?.shape ?? store.shape.value
-  const acts = {
-    filter: (filter: Filter) => store.filter(filter),
-    column: (path: string) => store.column(path),
-    values,
-    everywhere: (search: string) =>
-      isEverywhere
-        ? void store.toTable(everyTable, { ...plain, search })
-        : store.change({ ...plain, search, scope: 'entry' }),
-    where: isEverywhere ? 'in all tables' : 'in any field',
-    redacted: opened.value?.redacted ?? false,
-    zone,
-    hits: (path: string) => (scope === 'entry' || path === shape.message.path ? hits : null),
-  }
   const width = useSignal(readItem('entry width') as number | null)
+  const entry = opened.value?.entry
   return (
     <>
       <Divider width={width} isOpen={entries.isOpen.value} />
@@ -61,23 +49,17 @@ export function Entry({ store, entries, values }: Props) {
           <Copy name="Copy link" text={() => location.href} />
           <Copy
             name="Copy JSON"
-            text={() => JSON.stringify(opened.value!.entry, null, 2)}
-            disabled={isReading.value || !opened.value?.entry}
+            text={() => JSON.stringify(entry, null, 2)}
+            disabled={isReading.value || !entry}
           />
-          <input
-            type="search"
-            placeholder="Find in this entry"
-            aria-label="Find in this entry"
-            value={find}
-            onInput={({ currentTarget }) => (find.value = currentTarget.value)}
-          />
+          <SearchField label="Find in this entry" text={find} />
         </div>
         {/* The last entry, until this one is there. */}
         <div inert={isReading.value}>
           {problem.value ? (
             <Failure error={problem.value} />
-          ) : opened.value?.entry ? (
-            <Details entry={opened.value.entry} shape={opened.value.shape} acts={acts} find={find.value} />
+          ) : entry ? (
+            <Details store={store} {...opened.value!} entry={entry} values={values} find={find.value} />
           ) : (
             opened.value && <p class="hint">This entry is not there any more.</p>
           )}
@@ -153,4 +135,111 @@ export function step(store: Store, by: 1 | -1): void {
 export function openActive(store: Store): void {
   const { active, isOld, shape } = store
   if (active.value && !isOld.value) store.change({ row: keyOf(active.value, shape.value) })
+}
+
+/** An entry, with all its columns, of which the list shows some. */
+interface Of extends Pick<Props, 'store' | 'values'> {
+  entry: Row
+  shape: Shape
+  redacted: boolean
+}
+
+/** @param find shows the fields alone that have it in their path or in their value */
+function Details({ find, ...of }: Of & { find: string }) {
+  const { store, entry, shape } = of
+  const { search, scope, zone } = store.state.value
+  const hits = hitsOf(search)
+  const isJson = (path: string) => fieldAt(shape, path)?.type === 'JSON'
+  return (
+    <div class="tree" tabIndex={0} role="region" aria-label="Fields of the entry">
+      <Identities {...of} isJson={isJson} />
+      <Tree
+        row={entry}
+        depth={Infinity}
+        zone={zone}
+        isJson={isJson}
+        find={find}
+        hits={path => (scope === 'entry' || path === shape.message.path ? hits : null)}
+        acts={(path, value) => <LeafActs {...of} path={path} value={value} />}
+      />
+    </div>
+  )
+}
+
+const mostIdentities = 3
+
+/** Who, or which request, it is: a press shows what else is known of these. */
+function Identities({ isJson, ...of }: Of & { isJson: IsJson }) {
+  const leaves = (node: Node): Node[] => {
+    const children = childrenOf(node, isJson)
+    return children.length > 0 ? children.flatMap(leaves) : isNested(node.value) ? [] : [node]
+  }
+  const found = nodesOf(of.entry, isJson)
+    .flatMap(leaves)
+    .map(({ path, value }) => ({ path, value: value as Scalar }))
+    .filter(({ path, value }) => identityRank({ path }) >= 0 && isSought(path, value, of))
+  const byValue = [...new Map(found.toReversed().map(each => [each.value, each])).values()].toReversed()
+  const first = byValue.toSorted((a, b) => identityRank(a) - identityRank(b)).slice(0, mostIdentities)
+  if (first.length === 0) return null
+  return (
+    <ul class="identities">
+      {first.map(({ path, value }) => (
+        <li key={path}>
+          <span class="name" title={path}>
+            {nameOf({ path })}
+          </span>
+          <span class="value">{String(value)}</span>
+          <Button title={path} press={() => everywhere(of.store, value)}>
+            All entries with this value {whereOf(of.store)}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Shows all entries that have the value, in any field. */
+function everywhere(store: Store, value: Scalar): void {
+  const search = searchFor(String(value))
+  if (store.hasAllTables) store.toTable(everyTable, { ...plain, search })
+  else store.change({ ...plain, search, scope: 'entry' })
+}
+
+function whereOf({ hasAllTables }: Store): string {
+  return hasAllTables ? 'in all tables' : 'in any field'
+}
+
+/** A time is found by its digits, which a search by text does not read, a truth in every entry. */
+function isSought(path: string, value: Scalar, of: Of): boolean {
+  const isText = /^(STRING|JSON|INT64|NUMERIC)$/.test(fieldAt(of.shape, path)?.type ?? '')
+  return isText && value !== null && value !== '' && !isHidden(value, of)
+}
+
+function isHidden(value: Scalar, { redacted }: Of): boolean {
+  return redacted && redactedText.test(String(value))
+}
+
+function LeafActs({ path, value, ...of }: Of & { path: string; value: Scalar }) {
+  const { store, shape } = of
+  const field = fieldAt(shape, path)
+  const canFilter = field !== null && !isHidden(value, of)
+  // JSON itself is compared by its text.
+  const compared = field?.type === 'JSON' ? JSON.stringify(value) : value
+  const filter = (operator: '=' | '!=') => () => store.filter({ path, operator, value: compared })
+  const act = (name: string, words: string, press: () => void) => (
+    <Button label={`${words} ${path}`} press={press}>
+      {name}
+    </Button>
+  )
+  return (
+    <span class="leaf-acts">
+      {canFilter && act('=', 'Filter for', filter('='))}
+      {canFilter && act('≠', 'Filter out', filter('!='))}
+      {field && act('column', 'Column of', () => store.column(path))}
+      {field && act('values', 'Values of', () => of.values(path))}
+      {isSought(path, value, of) &&
+        act('all entries', `All entries with this value ${whereOf(store)}:`, () => everywhere(store, value))}
+      <Copy name="copy" title={`Copy ${path}`} aria-label={`Copy ${path}`} text={() => String(value)} />
+    </span>
+  )
 }

@@ -1,5 +1,5 @@
 /** The fields of the table, and the values of the one that is looked at. */
-import { Button } from '../controls.tsx'
+import { Button, SearchField } from '../controls.tsx'
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { amount, unitOf } from '../series.ts'
@@ -45,13 +45,7 @@ export function Fields({ store, hidden, close }: Props) {
         <Button class="close-fields" press={close}>
           Close the fields
         </Button>
-        <input
-          type="search"
-          placeholder="Find a field"
-          aria-label="Find a field"
-          value={search}
-          onInput={({ currentTarget }) => (search.value = currentTarget.value)}
-        />
+        <SearchField label="Find a field" text={search} />
       </div>
       <ul>
         {found.map(named => (
@@ -215,8 +209,8 @@ function Value({ top, path, unit, most, total, store }: ValueProps) {
       />
       {!isRedacted && (
         <Button
+          label={`Share of ${text}`}
           title={`Share of ${text} in all rows, over time`}
-          aria-label={`Share of ${text}`}
           press={() =>
             store.change({ measure: `share:${filterText({ path, operator: '=', value })}`, by: '' })
           }>
@@ -224,7 +218,7 @@ function Value({ top, path, unit, most, total, store }: ValueProps) {
         </Button>
       )}
       {!isRedacted && (
-        <Button title={`Filter out ${text}`} aria-label={`Filter out ${text}`} press={filter('!=')}>
+        <Button label={`Filter out ${text}`} press={filter('!=')}>
           ≠
         </Button>
       )}
@@ -254,8 +248,8 @@ interface AmountProps {
 }
 
 function Amount({ text, seen = '', title, press, amount, share = '', change = '', rows }: AmountProps) {
-  const parts = (
-    <>
+  return (
+    <Button class="top-value" title={title} press={press}>
       <span>{text}</span>
       <b>
         {amount}
@@ -264,17 +258,6 @@ function Amount({ text, seen = '', title, press, amount, share = '', change = ''
         {rows !== undefined && <small>{rowsText(rows)}</small>}
       </b>
       {seen && <small>{seen}</small>}
-    </>
-  )
-  if (!press)
-    return (
-      <span class="top-value" title={title}>
-        {parts}
-      </span>
-    )
-  return (
-    <Button class="top-value" title={title} press={press}>
-      {parts}
     </Button>
   )
 }

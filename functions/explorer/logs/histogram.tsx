@@ -140,29 +140,19 @@ function Key({ layer, unit, chart, store }: KeyProps) {
   const shown = counted ? top?.entries : sum
   const number = shown === undefined ? '' : amount(shown, unit)
   const change = shown === undefined || before === undefined ? '' : differenceText(shown, before, unit)
-  const parts = (
-    <>
+  const pressed = only && pressOf(only, chart.state)
+  const does = pressed && `: ${pressed.alone ? 'show all' : 'show only these'}`
+  return (
+    <Button
+      class={`key${only ? ' quiet' : ''}`}
+      aria-pressed={pressed?.alone}
+      title={`${name}${does ?? ''}`}
+      press={pressed ? () => store.change(pressed.patch) : null}>
       <i class={`swatch shape-${colour}`} aria-hidden="true" style={{ background: barColour(colour) }} />
       <span>{shortened(name)}</span>
       {number && ` ${number}`}
       {!counted && <small class="change"> {shareText(sum, chart.total)}</small>}
       {change && <small class="change"> {change}</small>}
-    </>
-  )
-  if (!only)
-    return (
-      <span class="key" title={name}>
-        {parts}
-      </span>
-    )
-  const { alone, patch } = pressOf(only, chart.state)
-  return (
-    <Button
-      class="key quiet"
-      aria-pressed={alone}
-      title={`${name}: ${alone ? 'show all' : 'show only these'}`}
-      press={() => store.change(patch)}>
-      {parts}
     </Button>
   )
 }

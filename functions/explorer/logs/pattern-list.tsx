@@ -137,10 +137,7 @@ function Line({ store, pattern, all }: LineProps) {
       <td class="seen">{time(first)}</td>
       <td class="seen">{time(last)}</td>
       <td>
-        <Button
-          title={`Filter out ${text}`}
-          aria-label={`Filter out ${text}`}
-          press={() => store.filter(filter(false))}>
+        <Button label={`Filter out ${text}`} press={() => store.filter(filter(false))}>
           ≠
         </Button>
       </td>

@@ -2,12 +2,11 @@
  * The rows of the logs view, in blocks. The browser leaves out of its work the blocks that are out of sight
  * (`content-visibility`), so that ten thousand rows stay smooth, wrapped or not; a block is drawn again only where it changes.
  */
-import { Button } from '../controls.tsx'
+import { Button, drag } from '../controls.tsx'
 import { useSignal } from '@preact/signals'
 import type { TargetedPointerEvent } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Row, Value } from '../../../shared/engines/engine.ts'
-import { drag } from '../drag.ts'
 import { readItem, writeItem } from '../local-storage.ts'
 import { now } from '../service.ts'
 import { gist, isNested } from '../value.ts'
@@ -15,8 +14,16 @@ import { Marked } from '../value.tsx'
 import { hitsOf } from './hits.ts'
 import { placeOf } from './initial-state.ts'
 import { shown, timeIn } from './range.ts'
-import { type TimeFormat, timeFormatOf, timeLength, timeText } from './row-times.ts'
-import { type Column, columnsOf, keyOf, timeOf } from './rows.ts'
+import {
+  type Column,
+  columnsOf,
+  keyOf,
+  type TimeFormat,
+  timeFormatOf,
+  timeLength,
+  timeOf,
+  timeText,
+} from './rows.ts'
 import { tableColumn } from './shape.ts'
 import { sortedBy, type State } from './state.ts'
 import type { Block, Store } from './store.ts'

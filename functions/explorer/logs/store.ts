@@ -14,8 +14,17 @@ import { keyOf } from './rows.ts'
 import { inTable, keepChoices, plainState, shapeNamed, stateFrom } from './initial-state.ts'
 import { inAddress, isListed, type Range, rangeOf, writtenOf } from './range.ts'
 import type { Shape } from './shape.ts'
-import { addressOf, askedOf, cleared, everyTable, type Filter, patternsAskedOf, type State } from './state.ts'
-import { withColumn, withFilter } from './state.ts'
+import {
+  addressOf,
+  askedOf,
+  cleared,
+  everyTable,
+  type Filter,
+  patternsAskedOf,
+  type State,
+  withColumn,
+  withFilter,
+} from './state.ts'
 
 export interface LogsOpening extends Opening {
   shapes: Shape[]

@@ -2,12 +2,20 @@
 import { useComputed, useSignal } from '@preact/signals'
 import type { RefObject, TargetedEvent } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { Button, type Choices, Menu, SearchedMenu, Select } from '../controls.tsx'
+import { Button, type Choices, Menu, SearchedMenu, Select, TextInput, TimePicker } from '../controls.tsx'
 import { Icon } from '../icon.tsx'
 import { now, type Parameter, parametersOf } from '../service.ts'
-import { TimePicker } from '../time-picker.tsx'
-import { boundHelp, inBar, isListed, momentOf, rangeBeside, rangeOf, ranges, shown } from './range.ts'
-import type { Written as Bounds } from './range.ts'
+import {
+  boundHelp,
+  inBar,
+  isListed,
+  momentOf,
+  rangeBeside,
+  rangeOf,
+  ranges,
+  shown,
+  type Written as Bounds,
+} from './range.ts'
 import { severityName, type Shape, tableTitle } from './shape.ts'
 import { isLive, severities, type Severity } from './state.ts'
 import type { Store } from './store.ts'
@@ -199,16 +207,13 @@ function Bound({ store, name, label, placeholder, place }: BoundProps) {
   const from = () => (moment() === null ? '' : shown(moment()!, zone))
   return (
     <>
-      <input
-        type="text"
+      <TextInput
         ref={place}
         aria-label={label}
         placeholder={placeholder}
         title={boundHelp}
-        autocomplete="off"
-        spellcheck={false}
         value={text}
-        onInput={({ currentTarget }) => write(currentTarget.value)}
+        write={write}
       />
       <TimePicker label={label} from={from} pick={write} />
     </>
@@ -223,16 +228,15 @@ function Search({ store, place }: { store: Store; place: RefObject<HTMLInputElem
   const emptied = ({ currentTarget }: TargetedEvent<HTMLInputElement>) =>
     currentTarget.value === '' && search !== '' && store.change({ search: '' })
   return (
-    <input
+    <TextInput
       type="search"
       ref={place}
       class="search"
       title="Text, or a regular expression between slashes"
-      spellcheck={false}
       aria-label={label}
       placeholder={label}
       value={store.written.value.search ?? search}
-      onInput={({ currentTarget }) => write(currentTarget.value)}
+      write={write}
       onSearch={emptied}
     />
   )
@@ -263,8 +267,7 @@ function Value({ store, parameter }: { store: Store; parameter: Parameter }) {
   return (
     <label class="parameter-place folds">
       <small>{name}</small>
-      <input
-        type="text"
+      <TextInput
         list={list}
         class="parameter"
         aria-label={name}
@@ -272,10 +275,8 @@ function Value({ store, parameter }: { store: Store; parameter: Parameter }) {
         aria-invalid={isWrong || undefined}
         placeholder={name}
         title={isWrong ? fault.value.detail : (description ?? name)}
-        autocomplete="off"
-        spellcheck={false}
         value={written.value.values?.[name] ?? state.value.values[name] ?? ''}
-        onInput={({ currentTarget }) => write(currentTarget.value)}
+        write={write}
       />
       <datalist id={list}>
         {examples.map(value => (

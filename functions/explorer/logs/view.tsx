@@ -2,7 +2,7 @@
  * The logs view of an endpoint: where its parts stand, and what a change of the state asks for. A person's change is a step in
  * the browser's history, the page's own is not.
  */
-import { createRef, type VNode } from 'preact'
+import { type VNode, createRef } from 'preact'
 import type { Link } from '../link.ts'
 import type { View } from '../places.ts'
 import { now, parametersOf } from '../service.ts'
@@ -15,15 +15,15 @@ import { LiveTail } from './live-tail.ts'
 import { Histogram, Legend } from './histogram.tsx'
 import { ChartMenus } from './measure-menus.tsx'
 import { PatternList } from './pattern-list.tsx'
-import { inService, type Written, writtenOf } from './range.ts'
+import { type Written, inService, writtenOf } from './range.ts'
 import { RowList } from './row-list.tsx'
-import { onPhone, show, type Shown, shownParts } from './shown.ts'
+import { type Shown, onPhone, show, shownParts } from './shown.ts'
 import { EmptyState } from './empty-state.tsx'
-import { askedOf, isLive, type State } from './state.ts'
+import { type State, askedOf, isLive } from './state.ts'
 import { Problem, Status } from './status.tsx'
-import { followingEnded, type LogsOpening, Store } from './store.ts'
-import { Sql } from './sql-of-rows.tsx'
+import { type LogsOpening, Store, followingEnded } from './store.ts'
 import { Toolbar } from './toolbar.tsx'
+import { Button, Copy } from '../controls.tsx'
 
 /** Asks for the rows of the link at once. `close` gives up what is being read, and the keyboard. */
 export class LogsView implements View {
@@ -237,4 +237,20 @@ function listenTo(acts: Record<string, () => void>): () => void {
   }
   document.addEventListener('keydown', onkeydown)
   return () => document.removeEventListener('keydown', onkeydown)
+}
+
+export function Sql({ store, edit }: { store: Store; edit(sql: string): void }) {
+  const { sql } = store
+  return (
+    <details class="sql-fold">
+      <summary>SQL</summary>
+      <pre tabIndex={0} aria-label="SQL of these rows">
+        {sql.value}
+      </pre>
+      <div>
+        <Copy name="Copy SQL" text={() => sql.value} />
+        <Button press={() => edit(sql.value)}>Continue in SQL</Button>
+      </div>
+    </details>
+  )
 }

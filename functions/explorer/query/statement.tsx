@@ -10,9 +10,10 @@ import { rowsSql } from '../logs/sql.ts'
 import { initial } from '../logs/state.ts'
 import { listTables } from '../service.ts'
 import type { Editor } from './editor.ts'
-import { Segments } from './field.tsx'
-import { PickMenu, SqlFiles } from './shelf.tsx'
+import { Segments } from './form.tsx'
 import type { QueryStore } from './store.ts'
+import type { ComponentChildren, TargetedEvent } from 'preact'
+import { download } from '../copy.ts'
 
 const modes = [
   ['saved', 'Saved query'],
@@ -135,4 +136,48 @@ function examplesOf(table: TableDescription) {
   const newest = shape && rowsSql({ ...initial }, shape, { from: null, to: null }, 100)
   const own = examples.filter(({ sql }) => reads.test(sql))
   return newest ? [...own, { title: `The newest of ${table.name}`, sql: newest }] : own
+}
+
+export function SqlFiles({ text }: { text: Signal<string> }) {
+  const file = useRef<HTMLInputElement>(null)
+  const save = () => download('query.sql', `${text.value.trim()}\n`, 'application/sql')
+  const open = async ([chosen]: File[]) => {
+    if (chosen) text.value = (await chosen.text()).trim()
+  }
+  return (
+    <>
+      <Button press={save}>Export</Button>
+      <Button press={() => file.current!.click()}>Import</Button>
+      <input
+        type="file"
+        ref={file}
+        accept=".sql"
+        hidden
+        aria-label="A file of SQL"
+        onChange={({ currentTarget }) => void open([...(currentTarget.files ?? [])])}
+      />
+    </>
+  )
+}
+
+interface PickMenuProps {
+  label: string
+  /** What it shows. */
+  name: string
+  pick?: ((value: string) => void) | undefined
+  children?: ComponentChildren
+}
+
+/** A menu that stands at its name again once something was picked. */
+export function PickMenu({ label, name, pick, children }: PickMenuProps) {
+  const onChange = ({ currentTarget: menu }: TargetedEvent<HTMLSelectElement>) => {
+    if (menu.value !== '') pick?.(menu.value)
+    menu.value = ''
+  }
+  return (
+    <select aria-label={label} disabled={!pick} onChange={onChange}>
+      <option value="">{name}</option>
+      {children}
+    </select>
+  )
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { timeFormatOf, timeText } from './row-times.ts'
+import { timeFormatOf, timeText } from './rows.ts'
 
 const at = (text: string) => Date.parse(text) * 1000
 const [morning, evening] = [at('2026-11-21T08:00:00Z'), at('2026-11-21T23:30:00Z')]
