@@ -11,7 +11,8 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { copy } from './copy.ts'
 
-export type Choices = readonly (readonly [value: string, text: string])[]
+/** With the key that does the same, where there is one. */
+export type Choices = readonly (readonly [value: string, text: string, key?: string])[]
 
 interface MenuProps {
   label: string
@@ -78,10 +79,11 @@ interface ChooseProps {
 }
 
 /** A list that shrinks as one writes; arrows and Enter choose in it. */
-function Choose({ label, choices, chosen, choose }: ChooseProps) {
+export function Choose({ label, choices, chosen, choose }: ChooseProps) {
   const id = useId()
   const [sought, at] = [useSignal(''), useSignal(choices.findIndex(([value]) => value === chosen))]
-  const list = useRef<HTMLUListElement>(null)
+  const [list, input] = [useRef<HTMLUListElement>(null), useRef<HTMLInputElement>(null)]
+  useLayoutEffect(() => input.current!.focus(), [])
   const words = sought.value.toLowerCase().split(/\s+/)
   const found = choices.filter(([, text]) => words.every(word => text.toLowerCase().includes(word)))
   const active = Math.max(0, Math.min(at.value, found.length - 1))
@@ -99,6 +101,7 @@ function Choose({ label, choices, chosen, choose }: ChooseProps) {
     <>
       <TextInput
         type="search"
+        ref={input}
         aria-label={`Find: ${label}`}
         placeholder="Find"
         aria-controls={id}
@@ -110,7 +113,7 @@ function Choose({ label, choices, chosen, choose }: ChooseProps) {
         onKeyDown={key}
       />
       <ul role="listbox" aria-label={label} id={id} ref={list}>
-        {found.map(([value, text], i) => (
+        {found.map(([value, text, key], i) => (
           <li
             key={value}
             id={`${id}-${i}`}
@@ -119,6 +122,7 @@ function Choose({ label, choices, chosen, choose }: ChooseProps) {
             aria-selected={value === chosen}
             onClick={() => choose(value)}>
             {text}
+            {key && <kbd>{key}</kbd>}
           </li>
         ))}
       </ul>

@@ -1,45 +1,50 @@
-/** A button, and the window that it opens over the page. */
-import { useSignal } from '@preact/signals'
+/** The window over the page: there is one at a time. */
+import { signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './controls.tsx'
 
-interface Props {
+interface Content {
   name: string
-  title: string
-  class?: string
-  /** Loaded, and made anew, each time that it opens. @param close what closes it */
-  content(close: () => void): Promise<ComponentChild>
+  /** `null` while it is loaded. */
+  body: ComponentChild
 }
 
-export function DialogButton({ name, content, ...rest }: Props) {
+const open = signal<Content | null>(null)
+
+/** @param load what is in it, made anew each time that it opens; called with what closes it */
+export async function openDialog(
+  name: string,
+  load: (close: () => void) => Promise<ComponentChild>,
+): Promise<void> {
+  const loading = { name, body: null }
+  open.value = loading
+  const unloaded = <p class="problem">This part of the page could not be loaded: reload the page.</p>
+  const body = await load(closeDialog).catch(() => unloaded)
+  if (open.value === loading) open.value = { name, body }
+}
+
+function closeDialog(): void {
+  open.value = null
+}
+
+/** Its place on the page. What had the focus has it again once it is closed. */
+export function Dialog() {
   const dialog = useRef<HTMLDialogElement>(null)
-  const body = useSignal<ComponentChild>(null)
-  const close = () => dialog.current!.close()
-  const open = async () => {
-    body.value = <p class="hint">Loading …</p>
-    dialog.current!.showModal()
-    const unloaded = <p class="problem">This part of the page could not be loaded: reload the page.</p>
-    const made = await content(close).catch(() => unloaded)
-    if (dialog.current?.open) body.value = made
-  }
+  const { name = '', body = null } = open.value ?? {}
+  useLayoutEffect(() => {
+    dialog.current!.close()
+    if (name !== '') dialog.current!.showModal()
+  }, [name])
+  // Where another window has taken its place, it is open again.
+  const closed = () => dialog.current!.open || closeDialog()
   return (
-    <>
-      <Button aria-haspopup="dialog" press={() => void open()} {...rest}>
-        {name}
-      </Button>
-      <dialog
-        class="card work"
-        aria-label={name}
-        ref={dialog}
-        closedby="any"
-        onClose={() => (body.value = null)}>
-        <div class="work-title">
-          <h2>{name}</h2>
-          <Button press={close}>Close</Button>
-        </div>
-        {body.value}
-      </dialog>
-    </>
+    <dialog class="card work" aria-label={name} ref={dialog} closedby="any" onClose={closed}>
+      <div class="work-title">
+        <h2>{name}</h2>
+        <Button press={closeDialog}>Close</Button>
+      </div>
+      {body ?? <p class="hint">Loading …</p>}
+    </dialog>
   )
 }

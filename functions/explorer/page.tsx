@@ -1,18 +1,15 @@
 /** The page: a key first, then the endpoints it may call, and the one that is open, as logs, as usage or as a form. */
 import { signal } from '@preact/signals'
-import { type ComponentChildren, Fragment, render } from 'preact'
-import { Button, Menu } from './controls.tsx'
-import { DialogButton } from './dialog.tsx'
-import { Help } from './help.tsx'
-import { forgetKey, KeyForm, shareKey, storedKey, storeKey } from './key.tsx'
-import { type Link, readLink } from './link.ts'
-import { isShared } from './local-storage.ts'
+import { Fragment, render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { listenTo, palette } from './commands.ts'
+import { Dialog } from './dialog.tsx'
+import { Header, leave, openPalette, openShortcuts } from './header.tsx'
+import { KeyForm, shareKey, storedKey, storeKey } from './key.tsx'
 import { allOf, type Shape, shapeOf } from './logs/shape.ts'
-import { type First, type Open, Places, type View } from './places.ts'
+import { type First, Places, type View } from './places.ts'
 import { queryView } from './query/view.tsx'
-import { plainAddress } from './recent.ts'
 import { type Endpoint, listEndpoints, listTables, type Opening, ServiceError } from './service.ts'
-import { Theme } from './theme.tsx'
 
 /** Where one is: at the form for a key, perhaps with what was wrong with the last one; on the way; or in. */
 type Stage = { problem: string; refused: string } | 'opening' | { key: string; places: Places }
@@ -90,91 +87,47 @@ async function readShapes(key: string, endpoint: Endpoint): Promise<Shape[]> {
   return others.length === 0 ? [first] : [allOf([first, ...others]), first, ...others]
 }
 
-/** Nothing that the key has shown stays. */
-function leave(): void {
-  onpopstate = null
-  location.reload()
-}
-
-function forgetAndLeave(): void {
-  forgetKey()
-  leave()
-}
-
 function Page() {
   const now = stage.value
-  if (now === 'opening')
-    return (
-      <Frame room="lobby">
-        <p class="hint" role="status">
-          Opening with the key of another tab …
-        </p>
-      </Frame>
-    )
-  if ('problem' in now)
-    return (
-      <Frame room="lobby">
-        <KeyForm key={now} enter={enter} {...now} />
-      </Frame>
-    )
-  return <Workroom apiKey={now.key} places={now.places} />
-}
-
-interface FrameProps {
-  room: string
-  /** Of the header. */
-  middle?: ComponentChildren
-  end?: ComponentChildren
-  children: ComponentChildren
-}
-
-function Frame({ room, middle, end, children }: FrameProps) {
+  if (now !== 'opening' && 'key' in now) return <Workroom apiKey={now.key} places={now.places} />
   return (
     <>
-      <header>
-        <h1>Log explorer</h1>
-        {middle}
-        <span class="header-end">
-          {end && <Help />}
-          <Theme />
-          {end}
-        </span>
-      </header>
-      <main class={room}>{children}</main>
+      <Header />
+      <main class="lobby">
+        {now === 'opening' ? (
+          <p class="hint" role="status">
+            Opening with the key of another tab …
+          </p>
+        ) : (
+          <KeyForm key={now} enter={enter} {...now} />
+        )}
+      </main>
     </>
   )
 }
 
 function Workroom({ apiKey, places }: { apiKey: string; places: Places }) {
+  useEffect(() => {
+    palette.open = () => openPalette(apiKey, places)
+    return listenTo({ 'All commands': palette.open, 'Keyboard shortcuts': openShortcuts })
+  }, [])
   const open = places.open.value
   const isWide = open !== null && !open.isForm && open.first?.name === 'Logs'
-  const others = isShared ? '' : ', in all tabs'
   return (
-    <Frame
-      room={`workroom${isWide ? ' wide' : ''}`}
-      middle={
-        <nav aria-label="Endpoint and view">
-          {open && <Switches apiKey={apiKey} places={places} open={open} />}
-        </nav>
-      }
-      end={
-        <Button class="quiet" title={`${apiKey.slice(0, 8)}…${others}`} press={forgetAndLeave}>
-          Change key
-        </Button>
-      }>
-      {places.endpoints.length === 0 && <NoEndpoints />}
-      {places.unknown.value !== '' && (
-        <p class="notice" role="alert">
-          There is no endpoint {places.unknown.value} for this key. Here is another.
-        </p>
-      )}
-      {open && <Fragment key={open.number}>{open.view.body}</Fragment>}
-    </Frame>
+    <>
+      <Header opened={{ apiKey, places, open }} />
+      <main class={`workroom${isWide ? ' wide' : ''}`}>
+        {places.endpoints.length === 0 && <NoEndpoints />}
+        {places.unknown.value !== '' && (
+          <p class="notice" role="alert">
+            There is no endpoint {places.unknown.value} for this key. Here is another.
+          </p>
+        )}
+        {open && <Fragment key={open.number}>{open.view.body}</Fragment>}
+      </main>
+      <Dialog />
+    </>
   )
-}
-
-function linkOf({ name }: Endpoint): Link {
-  return { endpoint: name, values: {}, sql: null, view: [] }
 }
 
 function NoEndpoints() {
@@ -183,61 +136,6 @@ function NoEndpoints() {
       <h2>Nothing to call yet</h2>
       <p>This key is good, but may call no endpoint. Its issuer can add endpoints to it.</p>
     </section>
-  )
-}
-
-interface SwitchesProps {
-  apiKey: string
-  places: Places
-  open: Open
-}
-
-/** The endpoints that the key may call, the views of the open one, and what is kept of them. */
-function Switches({ apiKey, places, open: { endpoint, first, isForm, view } }: SwitchesProps) {
-  const address = () => {
-    const link = view.link?.() ?? readLink(location.hash)
-    // Before anything was asked, the address may be empty.
-    return plainAddress(link?.endpoint === endpoint.name ? link : linkOf(endpoint))
-  }
-  const choices = places.endpoints.map(({ name }) => [name, name] as const)
-  return (
-    <>
-      <Menu label="Endpoint" choices={choices} chosen={endpoint.name} act={name => places.choose(name)} />
-      {first && (
-        <span class="views" role="group" aria-label="View">
-          <Button aria-pressed={!isForm} press={() => places.chooseView(false)}>
-            {first.name}
-          </Button>
-          <Button aria-pressed={isForm} press={() => places.chooseView(true)}>
-            {endpoint.sandbox ? 'Query and SQL' : 'Query'}
-          </Button>
-        </span>
-      )}
-      <DialogButton
-        key={`views ${endpoint.name}`}
-        name="Views"
-        title="Saved and recent views"
-        content={async close => {
-          const { ViewsMenu } = await import('./views-menu.tsx')
-          const open = (chosen: string) => {
-            close()
-            places.follow({ ...readLink(chosen)!, endpoint: endpoint.name })
-          }
-          return <ViewsMenu apiKey={apiKey} endpoint={endpoint} address={address} open={open} />
-        }}
-      />
-      {view.savable && endpoint.sandbox && endpoint.mayReadSql && (
-        <DialogButton
-          name="Save as endpoint"
-          title="Make a saved query of what is asked here"
-          class="save-as-open"
-          content={async close => {
-            const [{ SaveAs }, all] = await Promise.all([import('./save-as.tsx'), view.savable!()])
-            return <SaveAs apiKey={apiKey} endpoint={endpoint} all={all} close={close} />
-          }}
-        />
-      )}
-    </>
   )
 }
 

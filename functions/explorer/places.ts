@@ -1,6 +1,7 @@
 /** Which endpoint is open and in which view, how one goes to another, and what each takes over from the last. */
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import type { Commands } from './commands.ts'
 import { type Link, readLink, writeLink } from './link.ts'
 import type { Savable } from './logs/as-endpoint.ts'
 import { noteRecent } from './recent.ts'
@@ -13,6 +14,8 @@ export interface View {
   values(): Record<string, string>
   /** What is asked now, also where it has not run; without it, the address says so. */
   link?(): Link
+  /** What can be done in it, by name. */
+  commands?(): Commands
   /** What of it can be saved as an endpoint. */
   savable?(): Promise<Savable[]>
   /** Back and Forward within it; without it, it is opened afresh. */

@@ -1,21 +1,17 @@
 /** The line above the rows: how many there are and what they cost, the filters, and what is done with them. */
-import { spreadsheet } from '../../../shared/answers/csv.ts'
-import { download } from '../copy.ts'
 import { useMemo } from 'preact/hooks'
 import type { Row } from '../../../shared/engines/engine.ts'
+import { keyText, palette } from '../commands.ts'
 import { Button, Copy, Menu, Popover } from '../controls.tsx'
 import { Icon } from '../icon.tsx'
 import { Failure } from '../problem.tsx'
 import { Lists } from './pattern-list.tsx'
-import { columnsOf as namesIn } from '../value.ts'
+import { isExact, mayRunFresh, saveCsv, saveJson } from './commands.ts'
 import { countHits, hitsOf } from './hits.ts'
 import { columnsOf } from './rows.ts'
-import { timeIn } from './range.ts'
-import { tableTitle } from './shape.ts'
 import { cleared, type Filter, type State } from './state.ts'
 import { show, type Shown } from './shown.ts'
 import type { Store } from './store.ts'
-import { type Zone, zoneName } from './zone.ts'
 
 interface Props {
   store: Store
@@ -31,32 +27,11 @@ const scopes = [
 
 export function Status({ store, shown, fresh }: Props) {
   const { state, notices } = store
-  const asked = store.found.value?.state
-  const hits = useMemo(() => (asked ? hitsIn(store.rows.value, asked, store) : 0), [store.rows.value, asked])
-  const newest = () => document.querySelector('.rows')!.scrollTo(0, 0)
   return (
     <>
       <div class="logs-line">
         <Lists store={store} />
-        <span class="stale" role="status">
-          {store.isOld.value && store.reading.value !== 'run' && 'Not yet run'}
-        </span>
-        <span class="logs-facts" role="status">
-          {factsOf(store, hits)}
-        </span>
-        <Cost store={store} />
-        {state.value.search !== '' && (
-          <Menu
-            label="Search in"
-            choices={scopes}
-            chosen={state.value.scope}
-            act={scope => store.change({ scope: scope as State['scope'] })}
-          />
-        )}
-        {/* Too often to be read aloud. */}
-        <Button class="live" title="Show the newest rows" press={newest}>
-          {store.following.value?.looked}
-        </Button>
+        <Facts store={store} />
         {store.isNarrowed.value && (
           <Button
             class="quiet"
@@ -75,18 +50,7 @@ export function Status({ store, shown, fresh }: Props) {
           <Toggle shown={shown} name="chart" text="Chart" />
           <Toggle shown={shown} name="wrap" text="Wrap" />
           <Redaction store={store} />
-          <Popover label="More actions" title="Links, files, a fresh run" face="More">
-            {() => (
-              <>
-                <Leaving store={store} />
-                {store.endpoint.cacheSeconds > 0 && store.endpoint.mayRunFresh && (
-                  <Button title="Run now, past the cache" press={fresh}>
-                    Run fresh
-                  </Button>
-                )}
-              </>
-            )}
-          </Popover>
+          <More store={store} fresh={fresh} />
         </div>
       </div>
       <div class="notices">
@@ -100,17 +64,67 @@ export function Status({ store, shown, fresh }: Props) {
   )
 }
 
+/** How many rows there are, of what search, and whether more come. */
+function Facts({ store }: { store: Store }) {
+  const { search, scope } = store.state.value
+  const asked = store.found.value?.state
+  const hits = useMemo(() => (asked ? hitsIn(store.rows.value, asked, store) : 0), [store.rows.value, asked])
+  const newest = () => document.querySelector('.rows')!.scrollTo(0, 0)
+  return (
+    <>
+      <span class="stale" role="status">
+        {store.isOld.value && store.reading.value !== 'run' && 'Not yet run'}
+      </span>
+      <span class="logs-facts" role="status">
+        {factsOf(store, hits)}
+      </span>
+      <Cost store={store} />
+      {search !== '' && (
+        <Menu
+          label="Search in"
+          choices={scopes}
+          chosen={scope}
+          act={to => store.change({ scope: to as State['scope'] })}
+        />
+      )}
+      {/* Too often to be read aloud. */}
+      <Button class="live" title="Show the newest rows" press={newest}>
+        {store.following.value?.looked}
+      </Button>
+    </>
+  )
+}
+
+function More({ store, fresh }: Pick<Props, 'store' | 'fresh'>) {
+  return (
+    <Popover label="More actions" title="Links, files, a fresh run" face="More">
+      {close => (
+        <>
+          <Leaving store={store} />
+          {mayRunFresh(store) && (
+            <Button title="Run now, past the cache" press={fresh}>
+              Run fresh
+            </Button>
+          )}
+          <Button
+            press={() => {
+              close()
+              palette.open()
+            }}>
+            All commands <kbd>{keyText('All commands')}</kbd>
+          </Button>
+        </>
+      )}
+    </Popover>
+  )
+}
+
 /** How often the search is in what the list shows. */
 function hitsIn(rows: Row[], asked: State, store: Store): number {
   const hits = hitsOf(asked.search)
   const columns = columnsOf(store.shapeOf(asked.table), asked).filter(({ isSearched }) => isSearched)
-  return hits
-    ? countHits(
-        rows,
-        columns.map(({ name }) => name),
-        hits,
-      )
-    : 0
+  const names = columns.map(({ name }) => name)
+  return hits ? countHits(rows, names, hits) : 0
 }
 
 function factsOf({ reading, problem, found, rows, total }: Store, hits: number): string {
@@ -176,30 +190,21 @@ function Chip({ filter, store }: { filter: Filter; store: Store }) {
   )
 }
 
-/** With times as the list shows them. */
-function table(rows: Row[], zone: Zone): string {
-  return spreadsheet(rows, namesIn(rows), zoneName(zone), value => timeIn(value, zone)?.text ?? null)
-}
-
 /** What leaves the page goes with the rows that are shown, so only where these answer what is asked. */
 function Leaving({ store }: { store: Store }) {
-  const { state, rows } = store
-  const name = () => tableTitle(store.found.value?.state.table ?? state.value.table)
-  const csv = () => download(`${name()}.csv`, table(rows.value, state.value.zone), 'text/csv')
-  const json = () => download(`${name()}.json`, JSON.stringify(rows.value, null, 2), 'application/json')
-  const isExact = [state.value.from, state.value.to].every(bound => /^\d/.test(bound))
+  const exact = isExact(store)
   return (
     <fieldset disabled={!store.isCurrent.value}>
       <Copy
         name="Copy link"
         text={() => location.href}
-        title={isExact ? '' : 'Its period goes back from when it is opened'}
+        title={exact ? '' : 'Its period goes back from when it is opened'}
       />
-      <Copy name="Copy link to this period" text={() => store.exactLink()} hidden={isExact} />
-      <Button title="Save them for a spreadsheet, with times in UTC" press={csv}>
+      <Copy name="Copy link to this period" text={() => store.exactLink()} hidden={exact} />
+      <Button title="Save them for a spreadsheet, with times in UTC" press={() => saveCsv(store)}>
         CSV of rows shown
       </Button>
-      <Button title="Save them as the service answers them" press={json}>
+      <Button title="Save them as the service answers them" press={() => saveJson(store)}>
         JSON of rows shown
       </Button>
     </fieldset>

@@ -3,11 +3,13 @@
  * the browser's history, the page's own is not.
  */
 import { type VNode, createRef } from 'preact'
+import { type Commands, listenTo } from '../commands.ts'
 import type { Link } from '../link.ts'
 import type { View } from '../places.ts'
 import { now, parametersOf } from '../service.ts'
 import type { Savable } from './as-endpoint.ts'
 import { Asking } from './asking.ts'
+import { commandsOf } from './commands.ts'
 import { Entries } from './entries.ts'
 import { Entry, openActive, step } from './entry.tsx'
 import { Fields } from './fields.tsx'
@@ -39,6 +41,7 @@ export class LogsView implements View {
   readonly #ranged = new Map<string, Written>()
   /** What the next run says of the way to its state. */
   #telling: string[]
+  readonly #keyed: Commands
   readonly #unlisten: () => void
 
   constructor(opening: LogsOpening) {
@@ -50,17 +53,19 @@ export class LogsView implements View {
     this.#entries = new Entries(store)
     this.#following = new LiveTail(store, this.#asking)
     this.#telling = store.openedWith
-    this.#unlisten = listenTo({
-      '/': () => this.#search.current?.focus(),
-      j: () => step(store, 1),
-      k: () => step(store, -1),
-      Enter: () => openActive(store),
+    this.#keyed = {
+      Run: () => store.change({}, { again: true }),
+      Search: () => this.#search.current?.focus(),
+      'Next row': () => step(store, 1),
+      'Previous row': () => step(store, -1),
+      'Open the row': () => openActive(store),
       // What lies over the rows goes.
-      Escape: () => {
+      'Close the entry': () => {
         if (store.state.value.row !== '') store.change({ row: '' })
         else if (onPhone().matches) show(this.#shown, 'fields', false)
       },
-    })
+    }
+    this.#unlisten = listenTo(this.#keyed)
     const [asking, entries, shown] = [this.#asking, this.#entries, this.#shown]
     this.body = <Logs store={store} asking={asking} entries={entries} shown={shown} acts={this.actsOf()} />
     this.#run()
@@ -72,6 +77,10 @@ export class LogsView implements View {
     const { start } = parametersOf(endpoint)
     const { values, from, zone } = state.value
     return { ...values, ...(start ? { [start]: inService(from, zone, now()) } : {}) }
+  }
+
+  commands(): Commands {
+    return { ...this.#keyed, ...commandsOf(this.#store, this.actsOf(), this.#shown) }
   }
 
   async savable(): Promise<Savable[]> {
@@ -220,23 +229,6 @@ function Logs({ store, asking, entries, shown, acts }: LogsProps) {
 
 function nameOf({ from, to }: Written): string {
   return `${from} ${to}`
-}
-
-/** @param acts by the key's name @returns what takes the keys back */
-function listenTo(acts: Record<string, () => void>): () => void {
-  const onkeydown = (event: KeyboardEvent) => {
-    const { key, target } = event
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
-    const writing = target instanceof HTMLInputElement || target instanceof HTMLSelectElement
-    if (writing && key === 'Escape') return target.blur()
-    // Enter presses what has the focus; only on a row, or on nothing, does it open the row.
-    const isBusy = key === 'Enter' && !(target as HTMLElement).matches('body, [role=row]')
-    if (writing || isBusy || !Object.hasOwn(acts, key)) return
-    event.preventDefault()
-    acts[key]!()
-  }
-  document.addEventListener('keydown', onkeydown)
-  return () => document.removeEventListener('keydown', onkeydown)
 }
 
 export function Sql({ store, edit }: { store: Store; edit(sql: string): void }) {

@@ -2,7 +2,7 @@
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button, type Choices, TextInput, TimePicker } from '../controls.tsx'
 import { type Parameter, parametersOf } from '../service.ts'
-import { type QueryStore, choicesOf, redactionHeader } from './store.ts'
+import { type QueryStore, choicesOf, redactionHeader, quickRanges } from './store.ts'
 
 export function Form({ store }: { store: QueryStore }) {
   return (
@@ -41,14 +41,6 @@ export function Redaction({ store }: { store: QueryStore }) {
   )
 }
 
-const ranges = [
-  ['-15m', 'Last 15 min'],
-  ['-1h', 'Last hour'],
-  ['-1d', 'Last 24 hours'],
-  ['-7d', 'Last 7 days'],
-  ['', 'All time'],
-] as const
-
 /** Ranges up to now, where a parameter is the time that entries come after, and perhaps another that they come before. */
 function QuickRanges({ store }: { store: QueryStore }) {
   const id = useId()
@@ -59,7 +51,7 @@ function QuickRanges({ store }: { store: QueryStore }) {
         Quick ranges
       </span>
       <div>
-        {ranges.map(([from, text]) => (
+        {quickRanges.map(([from, text]) => (
           <Button key={from} press={() => store.runFrom(from)}>
             {text}
           </Button>

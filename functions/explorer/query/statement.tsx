@@ -11,24 +11,14 @@ import { initial } from '../logs/state.ts'
 import { listTables } from '../service.ts'
 import type { Editor } from './editor.ts'
 import { Segments } from './form.tsx'
-import type { QueryStore } from './store.ts'
+import { modes, type QueryStore } from './store.ts'
 import type { ComponentChildren, TargetedEvent } from 'preact'
 import { download } from '../copy.ts'
 
-const modes = [
-  ['saved', 'Saved query'],
-  ['own', 'SQL of your own'],
-] as const
-
 /** The switch between the saved query and the caller's own. */
-export function Modes({ store: { isOwn, isFolded } }: { store: QueryStore }) {
-  const choose = (mode: string) => {
-    isOwn.value = mode === 'own'
-    isFolded.value = false
-  }
-  return (
-    <Segments aria-label="What runs" choices={modes} chosen={isOwn.value ? 'own' : 'saved'} choose={choose} />
-  )
+export function Modes({ store }: { store: QueryStore }) {
+  const chosen = store.isOwn.value ? 'own' : 'saved'
+  return <Segments aria-label="What runs" choices={modes} chosen={chosen} choose={to => store.setMode(to)} />
 }
 
 /** The editor is loaded once a person writes SQL, and then stays, with its text. */

@@ -33,6 +33,21 @@ export type Outcome = { query: Query; link: string } & ({ answer: Answer } | { e
 /** Always the same, so that nothing is drawn again. */
 const none: Problem[] = []
 
+/** What runs: the endpoint's query, or the caller's own. */
+export const modes = [
+  ['saved', 'Saved query'],
+  ['own', 'SQL of your own'],
+] as const
+
+/** Up to now. */
+export const quickRanges = [
+  ['-15m', 'Last 15 min'],
+  ['-1h', 'Last hour'],
+  ['-1d', 'Last 24 hours'],
+  ['-7d', 'Last 7 days'],
+  ['', 'All time'],
+] as const
+
 export const redactionHeader = 'svc-endpoint-redact-pii'
 
 export class QueryStore {
@@ -138,6 +153,11 @@ export class QueryStore {
   write(name: string, text: string): void {
     delete this.#unfit[name]
     this.values.value = { ...this.values.value, [name]: text }
+  }
+
+  setMode(mode: string): void {
+    this.isOwn.value = mode === 'own'
+    this.isFolded.value = false
   }
 
   setRedact(on: boolean): void {

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { Button } from '../controls.tsx'
 import { onPhone } from '../logs/shown.ts'
 import type { View } from '../places.ts'
+import { commandsOf } from './commands.ts'
 import { Explained } from './explained.tsx'
 import { Form, Redaction } from './form.tsx'
 import { Outcome } from './results.tsx'
@@ -16,6 +17,7 @@ export function queryView(opening: QueryOpening): View {
     body: <Query store={store} />,
     values: () => store.query.value.values,
     link: () => store.link(),
+    commands: () => commandsOf(store),
     savable: async () => store.savable(),
     close: store.stop,
   }

@@ -1,0 +1,184 @@
+/** The line above the open view: what is open, what else can be, and the windows that all views have. */
+import type { ComponentChildren } from 'preact'
+import { choosing, type Commands, where } from './commands.ts'
+import { Button, Menu } from './controls.tsx'
+import { openDialog } from './dialog.tsx'
+import { forgetKey } from './key.tsx'
+import { readLink } from './link.ts'
+import { isShared } from './local-storage.ts'
+import type { Open, Places, View } from './places.ts'
+import { plainAddress } from './recent.ts'
+import type { Endpoint } from './service.ts'
+import { setTheme, theme, themes } from './theme.ts'
+
+/** What is open, with the key that it is open to. */
+export interface Opened {
+  apiKey: string
+  places: Places
+  /** `null` = nothing yet. */
+  open: Open | null
+}
+
+/** Nothing that the key has shown stays. */
+export function leave(): void {
+  onpopstate = null
+  location.reload()
+}
+
+function forgetAndLeave(): void {
+  forgetKey()
+  leave()
+}
+
+/** @param opened absent where a key is asked for */
+export function Header({ opened }: { opened?: Opened }) {
+  const next = themes[(themes.indexOf(theme.value) + 1) % themes.length]!
+  const others = isShared ? '' : ', in all tabs'
+  return (
+    <header>
+      <h1>Log explorer</h1>
+      {opened && (
+        <nav aria-label="Endpoint and view">{opened.open && <Switches {...opened} open={opened.open} />}</nav>
+      )}
+      <span class="header-end">
+        {opened && (
+          <Button class="quiet help" press={openShortcuts}>
+            Shortcuts
+          </Button>
+        )}
+        <Button class="quiet" press={() => setTheme(next)}>
+          Theme: {theme.value}
+        </Button>
+        {opened && (
+          <Button class="quiet" title={`${opened.apiKey.slice(0, 8)}…${others}`} press={forgetAndLeave}>
+            Change key
+          </Button>
+        )}
+      </span>
+    </header>
+  )
+}
+
+type OpenProps = Opened & { open: Open }
+
+/** The endpoints that the key may call, the views of the open one, and what is kept of them. */
+function Switches({ apiKey, places, open }: OpenProps) {
+  const { endpoint, first, isForm, view } = open
+  return (
+    <>
+      <Menu
+        label="Endpoint"
+        choices={namesOf(places)}
+        chosen={endpoint.name}
+        act={name => places.choose(name)}
+      />
+      {first && (
+        <span class="views" role="group" aria-label="View">
+          {viewsOf(open).map(([name, text]) => (
+            <Button
+              key={name}
+              aria-pressed={isForm === (name === 'form')}
+              press={() => places.chooseView(name === 'form')}>
+              {text}
+            </Button>
+          ))}
+        </span>
+      )}
+      <Button
+        aria-haspopup="dialog"
+        title="Saved and recent views"
+        press={() => openViews({ apiKey, places, open })}>
+        Views
+      </Button>
+      {canSave(open) && (
+        <Button
+          aria-haspopup="dialog"
+          title="Make a saved query of what is asked here"
+          class="save-as-open"
+          press={() => openSaveAs(apiKey, endpoint, view)}>
+          Save as endpoint
+        </Button>
+      )}
+    </>
+  )
+}
+
+function namesOf({ endpoints }: Places) {
+  return endpoints.map(({ name }) => [name, name] as const)
+}
+
+/** Those of an endpoint that has another one than its form. */
+function viewsOf({ first, endpoint }: Open) {
+  return first
+    ? ([
+        ['first', first.name],
+        ['form', endpoint.sandbox ? 'Query and SQL' : 'Query'],
+      ] as const)
+    : []
+}
+
+function canSave({ view, endpoint }: Open): boolean {
+  return Boolean(view.savable && endpoint.sandbox && endpoint.mayReadSql)
+}
+
+function openViews({ apiKey, places, open: { endpoint, view } }: OpenProps): void {
+  const address = () => {
+    const link = view.link?.() ?? readLink(location.hash)
+    // Before anything was asked, the address may be empty.
+    const own = link?.endpoint === endpoint.name
+    return plainAddress(own ? link : { endpoint: endpoint.name, values: {}, sql: null, view: [] })
+  }
+  void openDialog('Views', async close => {
+    const { ViewsMenu } = await import('./views-menu.tsx')
+    const open = (chosen: string) => {
+      close()
+      places.follow({ ...readLink(chosen)!, endpoint: endpoint.name })
+    }
+    return <ViewsMenu apiKey={apiKey} endpoint={endpoint} address={address} open={open} />
+  })
+}
+
+function openSaveAs(apiKey: string, endpoint: Endpoint, view: View): void {
+  void openDialog('Save as endpoint', async close => {
+    const [{ SaveAs }, all] = await Promise.all([import('./save-as.tsx'), view.savable!()])
+    return <SaveAs apiKey={apiKey} endpoint={endpoint} all={all} close={close} />
+  })
+}
+
+export function openShortcuts(): void {
+  void openDialog('Keyboard shortcuts', async () => {
+    const { Shortcuts } = await import('./palette.tsx')
+    return <Shortcuts />
+  })
+}
+
+export function openPalette(apiKey: string, places: Places): void {
+  const open = places.open.value
+  if (!open) return
+  void openDialog('All commands', async close => {
+    const { Palette } = await import('./palette.tsx')
+    const commands = commandsOf({ apiKey, places, open })
+    return <Palette {...{ apiKey, places, commands, close }} endpoint={open.endpoint} />
+  })
+}
+
+/** What the open view can do, and then the page. */
+function commandsOf(of: OpenProps): Commands {
+  const { apiKey, places, open } = of
+  const { view, endpoint, isForm } = open
+  return {
+    ...view.commands?.(),
+    ...choosing('View', viewsOf(open), isForm ? 'form' : 'first', name => places.chooseView(name === 'form')),
+    ...choosing('Endpoint', namesOf(places), endpoint.name, name => places.choose(name)),
+    Views: () => openViews(of),
+    ...where(canSave(open), { 'Save as endpoint': () => openSaveAs(apiKey, endpoint, view) }),
+    ...choosing(
+      'Theme',
+      themes.map(name => [name, name] as const),
+      theme.value,
+      setTheme,
+    ),
+    'Keyboard shortcuts': openShortcuts,
+    'Change key': forgetAndLeave,
+  }
+}

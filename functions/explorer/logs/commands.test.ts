@@ -1,0 +1,100 @@
+import { signal } from '@preact/signals'
+import { expect, test } from '@jest/globals'
+import type { Endpoint } from '../service.ts'
+import { commandsOf } from './commands.ts'
+import { allOf, shapeOf } from './shape.ts'
+import { Store } from './store.ts'
+
+const columns = [
+  { name: 'id', type: 'STRING', repeated: false },
+  { name: 'timestamp', type: 'TIMESTAMP', repeated: false },
+  { name: 'message', type: 'STRING', repeated: false },
+  { name: 'path', type: 'STRING', repeated: false },
+]
+const endpoint = {
+  name: 'app',
+  parameters: [],
+  redact: false,
+  maxRows: 1000,
+  cacheSeconds: 60,
+  mayRunFresh: true,
+}
+
+function open() {
+  const parts = ['web', 'jobs'].map(name => shapeOf({ name, columns })!) as [never, never]
+  const link = { endpoint: 'app', values: {}, sql: null, view: [] }
+  const opening = {
+    key: 'k',
+    endpoint: endpoint as unknown as Endpoint,
+    link,
+    remember() {},
+    continueInSql() {},
+  }
+  const store = new Store({ ...opening, shapes: [allOf(parts), ...parts] }, () => {})
+  const said: string[] = []
+  const say = (name: string) => (text?: string) => said.push([name, text].filter(Boolean).join(' '))
+  const names = ['stop', 'fresh', 'follow', 'toTable', 'values', 'editSql'] as const
+  const acts = Object.fromEntries(names.map(name => [name, say(name)])) as Record<
+    (typeof names)[number],
+    never
+  >
+  const shown = { fields: signal(false), chart: signal(true), wrap: signal(false) }
+  return { store, said, commands: () => commandsOf(store, acts, shown) }
+}
+
+test('every place and action of the logs has a name, without what is so already', () => {
+  const { commands } = open()
+  const names = Object.keys(commands())
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'Run fresh',
+      'Follow new rows',
+      'Redact personal data',
+      'Show the fields',
+      'Hide the chart',
+      'List: patterns',
+      'Table: jobs',
+      'Table: All tables',
+      'Range: Yesterday',
+      'Compare with: the day before',
+      'Show the column: path',
+      'Values of: path',
+      'Continue in SQL',
+    ]),
+  )
+  for (const name of [
+    'Table: web',
+    'Range: Last hour',
+    'List: entries',
+    'Stop',
+    'Clear all',
+    'Compare with: nothing',
+  ])
+    expect(names).not.toContain(name)
+})
+
+test('a command is the change that its name says, and is then offered no more', () => {
+  const { store, commands, said } = open()
+  commands()['Range: Yesterday']!()
+  commands()['Show the column: path']!()
+  commands()['List: new patterns']!()
+  expect(store.state.value).toMatchObject({
+    from: 'now-1d/d',
+    to: 'now-1d/d',
+    columns: ['path'],
+    list: 'new',
+  })
+  const names = Object.keys(commands())
+  expect(names).toEqual(expect.arrayContaining(['Remove the column: path', 'Clear all', 'Range: Last hour']))
+  expect(names).not.toContain('Range: Yesterday')
+  commands()['Table: jobs']!()
+  commands()['Values of: path']!()
+  expect(said).toEqual(['toTable jobs', 'values path'])
+})
+
+test('rows leave the page only where they answer what is asked', () => {
+  const { store, commands } = open()
+  expect(Object.keys(commands())).toContain('CSV of rows shown')
+  store.reading.value = 'run'
+  expect(Object.keys(commands())).not.toContain('CSV of rows shown')
+})
