@@ -223,7 +223,7 @@ describe('a signal to stop', () => {
     expect(output()).toContain('"message":"interrupting"')
   })
 
-  test('ends the requests in flight by the framework alone; if it no longer does, shutdown.ts can go', async () => {
+  test('ends the requests in flight by the framework alone; if it no longer does, `drain` can go', async () => {
     const slow = await start(500, { patched: false })
     const answers = await answersAtSignal(slow, 'SIGTERM', 5, false)
     expect(answers.filter(answer => answer?.body === 'done')).toEqual([])

@@ -8,7 +8,7 @@ import { BytesInFlight } from '../answers/in-flight.ts'
 import { ApiError } from '../errors.ts'
 import { describeError, type Log } from '../log.ts'
 import { type Store, StoreError } from '../stores/store.ts'
-import { withTimeout } from '../stores/timeout.ts'
+import { withTimeout } from '../stores/calls.ts'
 import type { Timing } from '../timing.ts'
 import { CacheEntries, type CacheEntry } from './entries.ts'
 import {

@@ -12,7 +12,7 @@ import {
   type Store,
   type Writing,
 } from '../stores/store.ts'
-import { timeouts, withTimeout } from '../stores/timeout.ts'
+import { timeouts, withTimeout } from '../stores/calls.ts'
 import { cacheTimes, type LeaseTimes } from './times.ts'
 
 export interface Lease {

@@ -6,7 +6,7 @@ import { hash, randomUUID } from 'node:crypto'
 import type { Answer } from '../answers/answer.ts'
 import { formats } from '../stores/format.ts'
 import { type Fields, ignoreStoreError, type Reference, type Store, type Write } from '../stores/store.ts'
-import { timeouts, withTimeout } from '../stores/timeout.ts'
+import { timeouts, withTimeout } from '../stores/calls.ts'
 import { chunksCollection, type Head, type Stored } from './head.ts'
 import type { Lease } from './lease.ts'
 

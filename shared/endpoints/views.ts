@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { ApiError } from '../errors.ts'
-import { everyDocument } from '../stores/every-document.ts'
+import { everyDocument } from '../stores/calls.ts'
 import { assertReadable, formats } from '../stores/format.ts'
 import { type Document, type Fields, type Reference, type Store, StoreError } from '../stores/store.ts'
 import { visible } from '../visible-text.ts'

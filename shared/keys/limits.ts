@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
 import { ignoreStoreError, type Reference, type Store, type StoreError, type Write } from '../stores/store.ts'
-import { timeouts, withTimeout } from '../stores/timeout.ts'
+import { timeouts, withTimeout } from '../stores/calls.ts'
 import type { Limits } from './records.ts'
 
 interface Limited {

@@ -2,7 +2,7 @@
  * Keys in the store: the collection `keys`, by id, with a hash in place of the secret. Operators issue, list, revoke and
  * rotate them.
  */
-import { everyDocument } from '../stores/every-document.ts'
+import { everyDocument } from '../stores/calls.ts'
 import { assertReadable, formats } from '../stores/format.ts'
 import type { Fields, Reading, Reference, Store } from '../stores/store.ts'
 import { makeKey, sha256, writeKey, type KeyText } from '../key-text.ts'

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
 import { StoreError } from './store.ts'
-import { withTimeout } from './timeout.ts'
+import { withTimeout } from './calls.ts'
 
 /** While the store does not answer, what was read is in force for so long: a revocation then takes as long. */
 const outageMs = 300_000

@@ -5,7 +5,7 @@ import type { Endpoint } from '../endpoints/definition.ts'
 import { bindingsFrom } from '../endpoints/parameters.ts'
 import { queryFor, readsRollups } from '../endpoints/saved-query.ts'
 import { redactionVersion } from '../redact/redact.ts'
-import { everyDocument } from '../stores/every-document.ts'
+import { everyDocument } from '../stores/calls.ts'
 import type { Store } from '../stores/store.ts'
 import type { ParameterSet } from './batch.ts'
 

@@ -1,7 +1,6 @@
 import { leasedUntil, takeLease } from '../cache/lease.ts'
-import { timeouts } from '../stores/timeout.ts'
+import { timeouts, withTimeout } from '../stores/calls.ts'
 import { type Fields, ignoreStoreError, type Store } from '../stores/store.ts'
-import { withTimeout } from '../stores/timeout.ts'
 
 /** The store may delete the turn of an endpoint that is no longer called for. */
 const keepMs = 7 * 86_400_000

@@ -2,10 +2,10 @@
  * Google's client with timeouts. By itself it repeats a failed call in silence, a commit for up to ten minutes, and keeps
  * a dead connection.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Firestore, Settings } from '@google-cloud/firestore'
-import { withTimeout } from '../timeout.ts'
 import { StoreError } from '../store.ts'
-import { cancelling, grpcOptions } from './grpc.ts'
+import { withTimeout } from '../calls.ts'
 
 export type Sdk = typeof import('@google-cloud/firestore')
 
@@ -69,4 +69,73 @@ function createClient({ Firestore }: Sdk, settings: Settings): Client {
       await firestore.terminate()
     },
   }
+}
+
+// Settings of gRPC beneath the client, and cancelling of its calls, which the client itself does not offer. See
+// infra/docs/surgery.md, "Firestore's client: gRPC options".
+
+/** Aborted when the caller has its answer. */
+const over = new AsyncLocalStorage<AbortSignal>()
+
+/**
+ * Does some work. Calls and repetitions that are still under way when it fails are cancelled. Not when it succeeds: then a query
+ * has its last document and waits for its status alone, and to cancel it makes an error, which costs the client 2 ms or more.
+ */
+export async function cancelling<T>(work: () => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  try {
+    return await over.run(controller.signal, work)
+  } catch (error) {
+    controller.abort()
+    throw error
+  }
+}
+
+/** gRPC passes this on before it sends a call, also for each repetition. */
+interface Outgoing {
+  /** The request, the same object in each repetition. */
+  argument?: { writes?: unknown[] }
+  call: { cancel(): void }
+}
+
+/** By request: a repetition may begin in the context of another call, which opened the connection. */
+const signals = new WeakMap<object, AbortSignal>()
+
+/**
+ * No part of the client repeats a cancelled call. But the client may be waiting to repeat a failed one, and gRPC sends a
+ * call that is cancelled as it begins; so the writes of a commit are removed too.
+ */
+function cancelWhenOver<T extends Outgoing>(outgoing: T): T {
+  const { argument = {}, call } = outgoing
+  const signal = signals.get(argument) ?? over.getStore()
+  if (!signal) return outgoing
+  signals.set(argument, signal)
+  const cancel = () => {
+    call.cancel()
+    argument.writes?.splice(0)
+  }
+  if (signal.aborted) process.nextTick(cancel)
+  else signal.addEventListener('abort', cancel, { once: true })
+  return outgoing
+}
+
+/**
+ * Reads are repeated at once where the connection was lost, and in no other case. By default they are repeated after any
+ * error, also for a refused query, and first after two seconds.
+ */
+const reading = { retry_codes_name: 'connection_lost' }
+
+export const grpcOptions = {
+  /** With the default, a client may not reach a store for two minutes after it has recovered. */
+  'grpc.max_reconnect_backoff_ms': 1000,
+  'grpc.callInvocationTransformer': cancelWhenOver,
+  gaxServerStreamingRetries: true,
+  clientConfig: {
+    interfaces: {
+      'google.firestore.v1.Firestore': {
+        retry_codes: { connection_lost: ['UNAVAILABLE', 'INTERNAL'] },
+        methods: { BatchGetDocuments: reading, RunQuery: reading },
+      },
+    },
+  },
 }

@@ -2,17 +2,15 @@
 import type { Firestore } from '@google-cloud/firestore'
 import { StoreError, type Store, type Write, type Writing } from '../store.ts'
 import { connect, type Connection, type Sdk } from './connection.ts'
-import { readError, writeError } from './errors.ts'
-import { find, read } from './read.ts'
-import { write } from './write.ts'
+import { find, read, readError, write, writeError } from './documents.ts'
 import { checkMask, checkReference, checkSearch, checkWrites } from '../limits.ts'
-import { singleWrites } from '../single-writes.ts'
+import { singleWrites } from '../calls.ts'
 
 interface FirestoreOptions {
   /** `null`: the project of the credentials. */
   project: string | null
   database: string
-  /** The longest that a call may take, in milliseconds. The cache has shorter ones of its own (`../timeout.ts`). */
+  /** The longest that a call may take, in milliseconds. The cache has shorter ones of its own (`../calls.ts`). */
   timeouts?: typeof defaultTimeouts
 }
 

@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs'
 import type { Log } from '../../log.ts'
 import { StoreError, type Store, type Write, type Writing } from '../store.ts'
 import { checkMask, checkReference, checkSearch, checkWrites } from '../limits.ts'
-import { singleWrites } from '../single-writes.ts'
+import { singleWrites } from '../calls.ts'
 import { connect, type Connection, whileBusy } from './connection.ts'
-import { find, read } from './read.ts'
-import { write } from './write.ts'
+import { find, read, write } from './documents.ts'
 
 interface SqliteOptions {
   /** Path of the database, created where it is missing (its folder is not); `:memory:` for one without a file. */

@@ -4,7 +4,7 @@ import type { Store } from '../store.ts'
 import { openFirestore } from '../firestore/store.ts'
 import { openSqlite } from '../sqlite/store.ts'
 import { cacheTimes } from '../../cache/times.ts'
-import { timeouts } from '../timeout.ts'
+import { timeouts } from '../calls.ts'
 import { missingEmulator, useEmulator } from '../../../infra/google/firestore-emulator.ts'
 
 export interface Adapter {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { logged } from './logged.ts'
+import { logged } from './calls.ts'
 import { openSqlite } from './sqlite/store.ts'
 import { StoreError, type StoreErrorReason } from './store.ts'
 import { withFaults } from './testing/faults.ts'

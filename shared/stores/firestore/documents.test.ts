@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { StoreError } from '../store.ts'
-import { readError, writeError } from './errors.ts'
+import { readError, writeError } from './documents.ts'
 
 /** As the client throws it. */
 const grpc = (code: number, message = 'refused') => Object.assign(new Error(`${code} ${message}`), { code })

@@ -1,4 +1,4 @@
-/** What Firestore's client does by itself: a test that fails names an option of `grpc.ts` to delete. */
+/** What Firestore's client does by itself: a test that fails names an option of `connection.ts` to delete. */
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
@@ -9,7 +9,7 @@ import { Firestore } from '@google-cloud/firestore'
 import { useEmulator } from '../../../infra/google/firestore-emulator.ts'
 import { describeEmulator } from '../testing/describe-stores.ts'
 import { startProxy } from '../testing/proxy.ts'
-import { cancelling, grpcOptions } from './grpc.ts'
+import { cancelling, grpcOptions } from './connection.ts'
 
 /**
  * Calls that go out for a read that Firestore refuses, two at most, from a process that ends then: the client cannot be
@@ -17,7 +17,7 @@ import { cancelling, grpcOptions } from './grpc.ts'
  */
 async function callsOfRefusedRead(options: string): Promise<number> {
   const program = `import { Firestore } from '@google-cloud/firestore'
-    import { grpcOptions } from './shared/stores/firestore/grpc.ts'
+    import { grpcOptions } from './shared/stores/firestore/connection.ts'
     const count = outgoing => (console.log('call'), outgoing)
     const options = { projectId: 'test-grpc', ...${options}, 'grpc.callInvocationTransformer': count }
     new Firestore(options).collection('__reserved__').get().catch(() => process.exit())`
