@@ -7,7 +7,7 @@ import type { Wish } from '../../shared/sandbox/as-endpoint.ts'
 import type { ExplainedPart } from '../../shared/warm/explain.ts'
 import type { ProblemDocument } from '../http/problem.ts'
 import type { DraftAnswer } from '../query/draft.ts'
-import type { TableDescription } from '../query/tables.ts'
+import type { TableDescription } from '../query/endpoints.ts'
 import { type Link, queryOf } from './link.ts'
 
 export interface Endpoint {

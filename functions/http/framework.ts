@@ -13,7 +13,7 @@
  * - Node answers some requests by itself, without a body: no `Host`, an unknown `Expect`, bytes that are no HTTP, headers that are
  *   too long or do not come. They get a problem document, and every answer `X-Content-Type-Options: nosniff`.
  * - It listens on all interfaces, with no option for one.
- * - It exits on a signal while requests are in flight (`shutdown.ts`).
+ * - It exits on a signal while requests are in flight.
  */
 import domain from 'node:domain'
 import http, {
@@ -23,11 +23,12 @@ import http, {
   type ServerOptions,
   ServerResponse,
 } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { ApiError } from '../../shared/errors.ts'
-import type { Headed } from './call.ts'
-import { type DrainOptions, drainOnSignal } from './shutdown.ts'
+import { type Headed, openCalls } from './call.ts'
 import { problemDocument, sendProblem } from './problem.ts'
+import { ApiError } from '../../shared/errors.ts'
+import { describeError, type Log } from '../../shared/log.ts'
 
 type Handle = (
   req: IncomingMessage & { originalUrl?: string; res?: ServerResponse },
@@ -150,4 +151,93 @@ function refuseUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Duplex):
     'Connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+interface DrainOptions {
+  log: Log
+  /** How long requests in flight may go on after a signal, in milliseconds; then the process is killed. */
+  drainMs: number
+  /** Called a second before that, with requests in flight: they are to answer that the service is not available. */
+  interrupt: () => void
+  /** Called after the last request, before the process ends; goes on while a thread is busy that no exit can end. */
+  close: () => Promise<void>
+}
+
+/** Replaces every handler of SIGTERM and SIGINT in this process. */
+function drainOnSignal(server: Server, options: DrainOptions): void {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  const open = new Set<ServerResponse>()
+  let stopping = false
+  // Before the function, which may answer at once. A client whose connection ends without `Connection: close` may just be asking.
+  server.prependListener('request', (_, res) => {
+    open.add(res)
+    if (stopping) res.shouldKeepAlive = false
+    res.once('close', () => open.delete(res))
+  })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.removeAllListeners(signal)
+    process.on(signal, () => {
+      if (stopping) return // a terminal signals the whole process group, and npm passes the signal on once more
+      stopping = true
+      for (const res of open) res.shouldKeepAlive = false
+      options.log('INFO', 'stopping', { signal })
+      drain({ server, sockets, open }, options)
+    })
+  }
+}
+
+/** For a request whose head is on its way; then a connection without one is closed, as it may never say more. */
+const headMs = 200
+
+/** Before the deadline, in milliseconds: for the answers of interrupted requests, for those that give none, and for the end. */
+const answerMs = 1_000
+const refuseMs = 300
+const killMs = 100
+
+interface Connections {
+  server: Server
+  sockets: Set<Socket>
+  /** Responses that are not sent. */
+  open: Set<ServerResponse>
+}
+
+function drain(
+  { server, sockets, open }: Connections,
+  { log, drainMs, interrupt, close }: DrainOptions,
+): void {
+  const started = performance.now()
+  const interruption = setTimeout(() => {
+    log('WARNING', 'interrupting', { requests: open.size })
+    interrupt()
+  }, drainMs - answerMs)
+  const refusal = setTimeout(() => {
+    for (const { end } of openCalls.values()) end(ending())
+    for (const res of open) if (!res.headersSent) sendProblem(res, ending(), { path: '' })
+  }, drainMs - refuseMs)
+  // `process.exit` waits for the threads of Node's pool, and native code on one of them may not heed an interruption: DuckDB's
+  // planning of a statement takes minutes where it takes exponential time. So `close` waits for them, and this ends them.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), drainMs - killMs)
+  // Node's own, which `close` calls, takes a connection for idle once its answer is written, though most may wait to be sent.
+  server.closeIdleConnections = () => {}
+  const idle = setInterval(() => {
+    if (performance.now() - started < headMs) return
+    const answering = new Set([...open].map(({ socket }) => socket))
+    for (const socket of sockets) if (!answering.has(socket)) socket.destroySoon()
+  }, 50)
+  server.close(() => {
+    for (const timer of [interruption, refusal]) clearTimeout(timer)
+    clearInterval(idle)
+    close()
+      .catch((error: unknown) => log('ERROR', 'closing failed', describeError(error)))
+      .finally(() => process.exit(0))
+  })
+}
+
+/** For a request that waits for something that no interruption reaches, such as a run in another process. */
+function ending(): ApiError {
+  return new ApiError('engine_unavailable', 'This instance of the service has to stop.')
 }

@@ -10,7 +10,7 @@ import { type Pattern, patternsIn, patternsSql } from '../explorer/logs/patterns
 import { momentOf } from '../explorer/logs/range.ts'
 import { allOf, filterIn, type Shape, shapeOf } from '../explorer/logs/shape.ts'
 import { initial } from '../explorer/logs/state.ts'
-import { tablesOf } from '../query/tables.ts'
+import { tablesOf } from '../query/endpoints.ts'
 import { ask, echo, type McpCall } from './protocol-errors.ts'
 import { contextRows, rowsText } from './rows.ts'
 

@@ -9,7 +9,7 @@ import { allVisible, beginning, visible } from '../../shared/visible-text.ts'
 import { Timing } from '../../shared/timing.ts'
 import { type Call, goneSignal } from '../http/call.ts'
 import { answerQuestion } from '../query/answer.ts'
-import { redactionFor } from '../query/redaction.ts'
+import { redactionFor } from '../query/headers.ts'
 
 export interface McpCall {
   call: Call

@@ -8,7 +8,7 @@ import { nearestName } from '../../shared/sql/nearest.ts'
 import type { Call } from '../http/call.ts'
 import { allowAnyOrigin } from '../http/cors.ts'
 import { networkOf } from '../http/network.ts'
-import { namesVersion, versionFor } from './version.ts'
+import { namesVersion, versionFor } from './headers.ts'
 
 interface Access {
   caller: Caller

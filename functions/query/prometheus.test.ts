@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Row } from '../../shared/engines/engine.ts'
 import { startService, type TestService } from '../testing/service.ts'
-import { prometheus } from './prometheus.ts'
+import { prometheus } from './formats.ts'
 
 /** A reader by the format's own grammar: anything that it does not know is an error. */
 function read(text: string) {

@@ -1,6 +1,6 @@
 /** Patterns as the service counts them, in its sandbox, on DuckDB. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TableDescription } from '../../query/tables.ts'
+import type { TableDescription } from '../../query/endpoints.ts'
 import { startService, type TestService } from '../../testing/service.ts'
 import { sampleEntries } from '../../../infra/lqe/logs/sample.ts'
 import { patternOfShape, shapeAsFilter, shapeOfMessage } from '../../../shared/sandbox/masks.ts'

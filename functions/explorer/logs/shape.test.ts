@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { TableDescription } from '../../query/tables.ts'
+import type { TableDescription } from '../../query/endpoints.ts'
 import { fieldAt, filterIn, nameOf, shapeOf } from './shape.ts'
 
 const column = (name: string, type: string) => ({ name, type, repeated: false })

@@ -1,5 +1,5 @@
 /** Which columns of a table are its time, message, id and severity: as the definition says, or by convention of names. */
-import type { ColumnDescription, TableDescription } from '../../query/tables.ts'
+import type { ColumnDescription, TableDescription } from '../../query/endpoints.ts'
 import { everyTable, type Filter, readFilter, severities, type Severity } from './state.ts'
 
 /** A value of an entry: a column, or a field of nested ones. */

@@ -21,7 +21,7 @@ import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view
 import { tags } from '@lezer/highlight'
 import type { Problem } from '../../../shared/errors.ts'
 import { plainFunctions } from '../../../shared/sql/functions.ts'
-import type { ColumnDescription, TableDescription } from '../../query/tables.ts'
+import type { ColumnDescription, TableDescription } from '../../query/endpoints.ts'
 
 export interface Editor {
   /** Nothing where it has the text already. */

@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import examples from '../../../queries/README.md'
-import type { TableDescription } from '../../query/tables.ts'
+import type { TableDescription } from '../../query/endpoints.ts'
 import { Button } from '../controls.tsx'
 import { format } from '../../../shared/sql/format.ts'
 import { shapeOf } from '../logs/shape.ts'

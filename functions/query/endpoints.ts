@@ -1,14 +1,46 @@
+/** Endpoints as a key sees them: their list, the tables that its SQL may read, and the SQL behind an answer. */
+import type { Call } from '../http/call.ts'
+import { accessEndpoint, accessibleEndpoints } from './access.ts'
+import { foundUpstream } from './answer.ts'
+import { type Endpoint, type Explore, typeOf } from '../../shared/endpoints/definition.ts'
+import { limitOf } from '../../shared/endpoints/saved-query.ts'
+import { EngineError } from '../../shared/engines/engine.ts'
+import { ApiError } from '../../shared/errors.ts'
 import { blame } from '../../shared/run/blame.ts'
 import { apiErrorOf } from '../../shared/run/engine-errors.ts'
-import { EngineError } from '../../shared/engines/engine.ts'
-import type { Endpoint, Explore } from '../../shared/endpoints/definition.ts'
-import { ApiError } from '../../shared/errors.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
 import type { Services } from '../../shared/services.ts'
 import type { SqlType } from '../../shared/sql/types.ts'
-import type { Call } from '../http/call.ts'
-import { accessEndpoint } from './access.ts'
-import { foundUpstream } from './answer.ts'
+
+/** `GET /api/endpoints`: the endpoints that the caller's key may call, by name, and the key's rights. */
+export async function listEndpoints(call: Call): Promise<void> {
+  const { caller, endpoints } = await accessibleEndpoints(call)
+  call.res.setHeader('Cache-Control', 'private, no-cache')
+  call.res.status(200).json({
+    result: endpoints.map(({ id, name, description, sandbox, redact, cacheSeconds, ...endpoint }) => ({
+      id,
+      name,
+      description,
+      url: `/api/endpoints/query/${name}`,
+      parameters: Object.entries(endpoint.parameters).map(([parameter, definition]) => ({
+        name: parameter,
+        required: endpoint.required.includes(parameter),
+        boundAs: typeOf(definition).kind,
+        ...definition,
+        ...(Object.hasOwn(caller.pins, parameter) ? { pinned: caller.pins[parameter] } : {}),
+      })),
+      maxRows: endpoint.maxRows,
+      limit: limitOf(endpoint),
+      maxResultBytes: endpoint.maxResultBytes,
+      cacheSeconds,
+      sandbox,
+      redact,
+      chart: endpoint.chart,
+      version: endpoint.version,
+    })),
+    meta: { rights: caller.rights },
+  })
+}
 
 export interface TableDescription {
   name: string
@@ -57,7 +89,7 @@ export async function tablesOf(
 }
 
 /** What a dry run of an endpoint's SQL threw, as its callers are told: they can change nothing about it. */
-export function dryRunError(error: unknown, endpoint: Endpoint, sql = endpoint.sql): unknown {
+function dryRunError(error: unknown, endpoint: Endpoint, sql = endpoint.sql): unknown {
   if (!(error instanceof EngineError)) return error
   return blame(apiErrorOf(error, endpoint), {
     endpoint,
@@ -72,4 +104,22 @@ function describe(name: string | null, type: SqlType): ColumnDescription {
   if (type.kind !== 'STRUCT') return { name, type: type.kind, repeated: false }
   const fields = type.fields.map(field => describe(field.name, field.type))
   return { name, type: 'STRUCT', repeated: false, fields }
+}
+
+/** `GET /api/endpoints/<name>/explain`: the SQL that answers its calls, for keys with the right `definitions:read`. */
+export async function explainEndpoint(call: Call): Promise<void> {
+  const { caller, endpoint } = await accessEndpoint(call)
+  if (!caller.rights.includes('definitions:read'))
+    throw new ApiError(
+      'right_missing',
+      'The SQL of endpoints is for API keys with the right definitions:read.',
+    )
+  // Only these calls need what makes batches and levels, which a cold start should not read.
+  const { explain } = await import('../../shared/warm/explain.ts')
+  const found = await foundUpstream(call.services, endpoint)
+  const result = await explain(found, call.services.engine).catch((error: unknown) => {
+    throw dryRunError(error, found)
+  })
+  call.res.setHeader('Cache-Control', 'no-store')
+  call.res.status(200).json({ result })
 }
