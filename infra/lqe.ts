@@ -41,7 +41,7 @@ import { withRemedy } from './lqe/remedies.ts'
 import { alertCommand } from './lqe/alert.ts'
 import { issuerCommand } from './lqe/issuers.ts'
 import { tokenCommand } from './lqe/token.ts'
-import { DeliveryError } from '../shared/alerts/deliver.ts'
+import { DeliveryError } from '../shared/alerts/channels.ts'
 import { channelCommand } from './lqe/channel.ts'
 
 /** Options of commands that work on the deployed service, too. */

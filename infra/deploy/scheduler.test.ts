@@ -1,7 +1,6 @@
 /** The scheduler's jobs, in a project on the stand-in. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import type { Alert } from '../../shared/endpoints/alert.ts'
-import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import type { Alert, Endpoint } from '../../shared/endpoints/definition.ts'
 import { openProject, type Project } from '../google/control/testing/project.ts'
 import { readQueries } from '../lqe/apply/read.ts'
 import { scheduleFor, setUpJobs } from './scheduler.ts'

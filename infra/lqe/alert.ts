@@ -1,11 +1,10 @@
 /** `lqe alert ...`: the alerts that are applied: their states, what one finds now, and a rest from it. */
 import { Command, InvalidArgumentError } from 'commander'
 import { askNow } from '../../functions/warm/alerts.ts'
-import type { Alert } from '../../shared/endpoints/alert.ts'
+import type { Alert, Endpoint } from '../../shared/endpoints/definition.ts'
 import { type AlertStatus, listAlerts } from '../../shared/alerts/list.ts'
-import { silence } from '../../shared/alerts/silence.ts'
+import { silence } from '../../shared/alerts/record.ts'
 import type { Config } from '../../shared/config.ts'
-import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { queryText } from '../../shared/endpoints/query-string.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Services } from '../../shared/services.ts'

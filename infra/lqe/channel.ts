@@ -1,7 +1,7 @@
 /** `lqe channel test`: whether a message arrives. */
 import { randomUUID } from 'node:crypto'
 import { Command } from 'commander'
-import type { Message } from '../../shared/alerts/deliver.ts'
+import type { Message } from '../../shared/alerts/channels.ts'
 import type { Services } from '../../shared/services.ts'
 import type { WithServices } from './command.ts'
 import { print } from './print.ts'

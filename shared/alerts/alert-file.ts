@@ -1,7 +1,7 @@
 /** An alert from its file, checked by `alert.schema.json` and by what a schema cannot say. */
 import { DefinitionError, faultOfName, millisecondsOf, readerOf } from '../endpoints/definition-file.ts'
 import type { Row } from '../engines/engine.ts'
-import { type Alert, type Condition, countOfRows, type Severity } from '../endpoints/alert.ts'
+import { type Alert, type Condition, countOfRows, type Severity } from '../endpoints/definition.ts'
 import schema from './alert.schema.json' with { type: 'json' }
 
 /** The shape of `<name>.alert.yaml`, after the schema has filled in its defaults. */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Row } from '../engines/engine.ts'
-import type { Condition } from '../endpoints/alert.ts'
-import { evaluate } from './condition.ts'
-import { told } from './text.ts'
+import type { Condition } from '../endpoints/definition.ts'
+import { evaluate, told } from './state.ts'
 
 const rows = (...values: Row['string'][]): Row[] => values.map(n => ({ n: n! }))
 

@@ -1,8 +1,7 @@
 /** When the alerts of an endpoint are evaluated. */
-import type { Endpoint } from '../endpoints/definition.ts'
+import type { Alert, Endpoint } from '../endpoints/definition.ts'
 import { dueAfterMs } from '../warm/due.ts'
 import { isWarmed } from '../warm/warm.ts'
-import type { Alert } from '../endpoints/alert.ts'
 
 const leastMs = 60_000
 /** What a channel has not taken is tried again, though the alert may have longer intervals. */

@@ -1,10 +1,8 @@
 /** The alerts of endpoints, each with the state of each of its sets. */
 import pMap from 'p-map'
-import type { Endpoint } from '../endpoints/definition.ts'
+import type { Endpoint, Severity } from '../endpoints/definition.ts'
 import type { Store } from '../stores/store.ts'
-import type { Severity } from '../endpoints/alert.ts'
-import { recordAt, recordIn, type Subject, type Told } from './record.ts'
-import { silencedUntil } from './silence.ts'
+import { recordAt, recordIn, silencedUntil, type Subject, type Told } from './record.ts'
 import { shownState, type ToldState } from './state.ts'
 
 export interface AlertStatus {

@@ -1,15 +1,12 @@
-/** What is kept of an alert for one set of parameters: one document, with what is still to be sent. */
+/** What is stored of an alert: for each set of parameters one document, with what is still to be sent, and until when it is silent. */
 import { hash, randomUUID } from 'node:crypto'
-import type { Endpoint } from '../endpoints/definition.ts'
+import { marginMs } from './due.ts'
+import type { Message } from './channels.ts'
+import { type AlertState, type Evaluation, firstState, step, told } from './state.ts'
+import { type Alert, columnsOf, type Endpoint } from '../endpoints/definition.ts'
 import { redactText } from '../redact/redact.ts'
 import { assertReadable, formats } from '../stores/format.ts'
-import type { Fields, Reference } from '../stores/store.ts'
-import { type Alert, columnsOf } from '../endpoints/alert.ts'
-import type { Evaluation } from './condition.ts'
-import { marginMs } from './due.ts'
-import type { Message } from './message.ts'
-import { type AlertState, firstState, step } from './state.ts'
-import { told } from './text.ts'
+import type { Fields, Reference, Store } from '../stores/store.ts'
 
 export const alertsCollection = 'alerts'
 
@@ -144,4 +141,26 @@ export function isChanged(fields: Fields, after: AlertRecord, now: number): bool
   const { expireAt } = fields
   const isOld = !(expireAt instanceof Date) || expireAt.getTime() < now + keepMs / 2
   return isOld || fields['record'] !== JSON.stringify(after)
+}
+
+const collection = 'silences'
+
+function silenceAt({ id }: Endpoint, { name }: Alert): Reference {
+  return { collection, id: `${id}.${name}` }
+}
+
+/** Until then nothing is told of the alert; what still holds after it is told then. @throws StoreError */
+export async function silence(store: Store, endpoint: Endpoint, alert: Alert, ms: number): Promise<Date> {
+  const at = silenceAt(endpoint, alert)
+  const { readAt } = await store.get(at, [])
+  const expireAt = new Date(readAt + ms)
+  await store.replace(at, { expireAt })
+  return expireAt
+}
+
+/** @returns until when, `null` = there is none. @throws StoreError */
+export async function silencedUntil(store: Store, endpoint: Endpoint, alert: Alert): Promise<Date | null> {
+  const { document, readAt } = await store.get(silenceAt(endpoint, alert))
+  const until = document?.fields['expireAt']
+  return until instanceof Date && until.getTime() > readAt ? until : null
 }

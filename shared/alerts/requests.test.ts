@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
-import type { Message } from './deliver.ts'
+import type { Message } from './channels.ts'
 import { deliveries, environment, failureOf, hookTo, message } from './testing/delivering.ts'
 import { answer, host, type Receiver, startReceiver } from './testing/receiver.ts'
 

@@ -1,17 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import type { Endpoint } from '../endpoints/definition.ts'
+import type { Alert, Endpoint } from '../endpoints/definition.ts'
 import type { Row } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
 import type { Store } from '../stores/store.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { Budget } from '../warm/budget.ts'
-import type { Alert } from '../endpoints/alert.ts'
-import { DeliveryError } from './message.ts'
-import { alertsCollection } from './record.ts'
+import { DeliveryError } from './channels.ts'
+import { alertsCollection, silence } from './record.ts'
 import { listAlerts } from './list.ts'
 import { type AlertServices, runAlerts } from './run.ts'
-import { silence } from './silence.ts'
 
 const minuteMs = 60_000
 const alert: Alert = {

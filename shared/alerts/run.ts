@@ -1,20 +1,26 @@
 /** One call for the alerts of an endpoint: those that are due are evaluated, stored, and told. `infra/docs/alerts.md`. */
 import pMap from 'p-map'
-import type { Endpoint } from '../endpoints/definition.ts'
+import { type Endpoint, windowsOf } from '../endpoints/definition.ts'
 import type { Row } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import { describeError, type Log } from '../log.ts'
 import { type Fields, type Store, StoreError } from '../stores/store.ts'
 import type { Budget } from '../warm/budget.ts'
 import { takeTurn } from '../warm/turn.ts'
-import { windowsOf } from '../endpoints/alert.ts'
-import { evaluate } from './condition.ts'
+import { evaluate, isLater } from './state.ts'
 import type { Deliver } from './deliver.ts'
 import { isDue, type LastTurn } from './due.ts'
-import { advance, type Found, fieldsOfRecord, isChanged, recordAt, recordIn, type Subject } from './record.ts'
+import {
+  advance,
+  fieldsOfRecord,
+  type Found,
+  isChanged,
+  recordAt,
+  recordIn,
+  silencedUntil,
+  type Subject,
+} from './record.ts'
 import { sendAll, type Stored } from './send.ts'
-import { silencedUntil } from './silence.ts'
-import { isLater } from './state.ts'
 
 /**
  * The rows of a subject's endpoint; `null` = not now, as others are at it.

@@ -1,7 +1,7 @@
 /** Secrets by name: of the environment, and of Secret Manager, for which a server on this machine stands. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { DeliveryError } from './deliver.ts'
+import { DeliveryError } from './channels.ts'
 import { openSecrets } from './secrets.ts'
 import { answer, type Receiver, startReceiver } from './testing/receiver.ts'
 

@@ -1,6 +1,6 @@
 /** Secrets by the names that `channels.yaml` has for them. */
 import { LRUCache } from 'lru-cache'
-import { DeliveryError } from './message.ts'
+import { DeliveryError } from './channels.ts'
 
 /** Google's services, with the account that this process runs as. */
 export interface Google {

@@ -3,7 +3,7 @@ import pMap from 'p-map'
 import { describeError, type Log } from '../log.ts'
 import { type Reference, type Store, StoreError } from '../stores/store.ts'
 import type { Deliver } from './deliver.ts'
-import { DeliveryError, type Message } from './message.ts'
+import { DeliveryError, type Message } from './channels.ts'
 import { type AlertRecord, fieldsOfRecord, type Outgoing, type Subject } from './record.ts'
 
 /** A record as it is stored. */

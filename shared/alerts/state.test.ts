@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { Endpoint } from '../endpoints/definition.ts'
-import type { Alert } from '../endpoints/alert.ts'
-import type { Finding } from './condition.ts'
+import type { Alert, Endpoint } from '../endpoints/definition.ts'
+import { type Finding, firstState, shownState, step } from './state.ts'
 import { advance, type AlertRecord, type Subject } from './record.ts'
-import { firstState, shownState, step } from './state.ts'
 import { toldBy } from './testing/model.ts'
 
 const minute = 60_000

@@ -15,7 +15,7 @@ import type { Budget } from '../warm/budget.ts'
 import type { DueSet } from '../warm/due.ts'
 import { refresh } from '../warm/refresh.ts'
 import { Tally } from '../warm/report.ts'
-import { windowsOf } from '../endpoints/alert.ts'
+import { windowsOf } from '../endpoints/definition.ts'
 import { maxAgeMs } from './due.ts'
 import type { Subject } from './record.ts'
 

@@ -5,8 +5,8 @@ import {
   type Endpoint,
   misdefined,
   pageParameters,
-  type ParameterDefinition,
   parameterColumns,
+  type ParameterDefinition,
   type Scalar,
 } from './definition.ts'
 import { ApiError, type Problem } from '../errors.ts'

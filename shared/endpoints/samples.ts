@@ -1,6 +1,6 @@
 /** The parameters of calls that a definition names: its choices, examples and defaults. */
 import type { Binding, Value } from '../engines/engine.ts'
-import { type Endpoint, type ParameterDefinition, parameterColumns, type Scalar } from './definition.ts'
+import { type Endpoint, parameterColumns, type ParameterDefinition, type Scalar } from './definition.ts'
 import { isoTimestamp, relativeTime } from './timestamps.ts'
 
 /** More combinations than these are left out. */

@@ -1,6 +1,6 @@
 /** What answers an endpoint's calls: its queries and roll-ups with those that are made of them, what they read, and why one is not made. */
 import { bytesText } from '../bytes-text.ts'
-import { type Endpoint, emptyBindings, upstreamBindings } from '../endpoints/definition.ts'
+import { emptyBindings, type Endpoint, upstreamBindings } from '../endpoints/definition.ts'
 import { madeOf } from '../endpoints/rollup-hours.ts'
 import { sampleSets } from '../endpoints/samples.ts'
 import { ownQuery, queryFor, rollupQueries, type SavedQuery, statementOf } from '../endpoints/saved-query.ts'

@@ -1,9 +1,8 @@
 /** Alerts of `queries/`: each is `<name>.alert.yaml` beside the endpoints, and is stored with the one whose rows it looks at. */
 import { basename } from 'node:path'
 import { alertFrom, type AlertCase } from '../../../shared/alerts/alert-file.ts'
-import { type Alert, columnsOf } from '../../../shared/endpoints/alert.ts'
-import { namesIn, ownNames } from '../../../shared/alerts/text.ts'
-import type { Endpoint } from '../../../shared/endpoints/definition.ts'
+import { type Alert, columnsOf, type Endpoint } from '../../../shared/endpoints/definition.ts'
+import { namesIn, ownNames } from '../../../shared/alerts/state.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { queryText } from '../../../shared/endpoints/query-string.ts'
 import { isRelative } from '../../../shared/endpoints/timestamps.ts'

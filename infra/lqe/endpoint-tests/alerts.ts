@@ -1,6 +1,5 @@
 /** The tests of an alert, which stand in its file: whether it fires over these rows, and what it tells. */
-import { evaluate } from '../../../shared/alerts/condition.ts'
-import { told } from '../../../shared/alerts/text.ts'
+import { evaluate, told } from '../../../shared/alerts/state.ts'
 import type { AlertSource } from '../apply/alerts.ts'
 import type { FileProblem } from '../apply/yaml.ts'
 

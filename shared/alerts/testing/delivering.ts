@@ -1,8 +1,7 @@
 /** Deliveries of a test: channels in a store, secrets in an environment, and every error that was thrown. */
 import { openSqlite } from '../../stores/sqlite/store.ts'
-import type { Channels } from '../channels.ts'
-import { channelsAt, fieldsOfChannels } from '../channels.ts'
-import { type DeliveryError, type Message, openChannels } from '../deliver.ts'
+import { type Channels, channelsAt, type DeliveryError, fieldsOfChannels, type Message } from '../channels.ts'
+import { openChannels } from '../deliver.ts'
 import { host } from './receiver.ts'
 
 export const message: Message = {

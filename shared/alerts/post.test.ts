@@ -1,7 +1,7 @@
 /** No form of an address that is not on the internet is posted to. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { isLoopback, isPublic } from './public-address.ts'
+import { isLoopback, isPublic } from './post.ts'
 import { deliveries, failureOf } from './testing/delivering.ts'
 import { type Receiver, startReceiver } from './testing/receiver.ts'
 
