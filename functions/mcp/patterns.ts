@@ -4,7 +4,7 @@ import { assertSingleValues, queryText } from '../../shared/endpoints/query-stri
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Row } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
-import { nameHint } from '../../shared/sql/nearest.ts'
+import { nameHint } from '../../shared/sql/hints.ts'
 import { type Periods, periodsOf } from '../explorer/logs/compare.ts'
 import { type Pattern, patternsIn, patternsSql } from '../explorer/logs/patterns.ts'
 import { momentOf } from '../explorer/logs/range.ts'

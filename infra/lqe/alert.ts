@@ -8,7 +8,7 @@ import type { Config } from '../../shared/config.ts'
 import { queryText } from '../../shared/endpoints/query-string.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Services } from '../../shared/services.ts'
-import { nameHint } from '../../shared/sql/nearest.ts'
+import { nameHint } from '../../shared/sql/hints.ts'
 import type { WithServices } from './command.ts'
 import { print } from './print.ts'
 

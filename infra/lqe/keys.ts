@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { endpointIn } from '../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../shared/endpoints/lookup.ts'
 import { misfitOf } from '../../shared/endpoints/parameters.ts'
-import { nameHint } from '../../shared/sql/nearest.ts'
+import { nameHint } from '../../shared/sql/hints.ts'
 import type { Store } from '../../shared/stores/store.ts'
 import {
   issueKey,

@@ -1,7 +1,7 @@
 /** A saved endpoint from its two files, checked by `definition.schema.json` and by what a schema cannot say. */
 import { hash, randomUUID } from 'node:crypto'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { nameHint } from '../sql/nearest.ts'
+import { nameHint } from '../sql/hints.ts'
 import {
   type Endpoint,
   type Explore,

@@ -11,7 +11,7 @@ import {
 } from './definition.ts'
 import { ApiError, type Problem } from '../errors.ts'
 import { withoutKeys } from '../key-text.ts'
-import { nearestName } from '../sql/nearest.ts'
+import { nearestName } from '../sql/hints.ts'
 import { beginning, visible } from '../visible-text.ts'
 import { booleans, type Pair, repeated, reservedNames, splitQuery, undecodable } from './query-string.ts'
 import { boundedRegExp } from './patterns.ts'

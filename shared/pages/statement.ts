@@ -8,10 +8,9 @@ import { fromMicros } from '../endpoints/timestamps.ts'
 import type { Binding, Statement } from '../engines/engine.ts'
 import { nameOfColumn, sameName } from '../sql/columns.ts'
 import { placeOf, SqlError } from '../sql/error.ts'
-import { Lineage } from '../sql/lineage.ts'
+import { Lineage, resolvedAlone } from '../sql/tables.ts'
 import { parse } from '../sql/parser.ts'
 import { print } from '../sql/printer.ts'
-import { resolvedAlone } from '../sql/tables.ts'
 import type { Path, Query, Select } from '../sql/tree.ts'
 
 /** A row's position in the order of its endpoint: its time in microseconds since 1970, and its tie-breaker. */

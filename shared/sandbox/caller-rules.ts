@@ -3,8 +3,7 @@
  * stops. Every node is visited, LIMIT, OVER, HAVING MAX and lambdas included, and a kind without a rule is refused:
  * a subquery hides in the one expression that a walk leaves out.
  */
-import { functions, hintFor } from '../sql/hints.ts'
-import { nearestName } from '../sql/nearest.ts'
+import { functions, hintFor, nearestName } from '../sql/hints.ts'
 import { firstTwice, inReadingOrder, nameKey } from '../sql/relations.ts'
 import type * as ast from '../sql/tree.ts'
 import { functionName } from '../sql/resolve/calls.ts'

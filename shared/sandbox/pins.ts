@@ -6,9 +6,8 @@
  */
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
-import { Lineage } from '../sql/lineage.ts'
+import { Lineage, tablesOfFrom } from '../sql/tables.ts'
 import type { Resolution } from '../sql/resolve/resolution.ts'
-import { tablesOfFrom } from '../sql/tables.ts'
 import type { Exists, Expression, From, Select, TableReference } from '../sql/tree.ts'
 import { conjuncts, descendants, parameterNames } from '../sql/walk.ts'
 import { tablesOfEndpoint } from './offered-tables.ts'

@@ -4,10 +4,9 @@
  * them. `shared/run/newest-first.ts` reads recent rows first by that.
  */
 import { placeOf, SqlError } from './error.ts'
-import { Lineage } from './lineage.ts'
+import { Lineage, resolvedAlone } from './tables.ts'
 import { sameName } from './columns.ts'
 import type { Resolution } from './resolve/resolution.ts'
-import { resolvedAlone } from './tables.ts'
 import type * as ast from './tree.ts'
 import { conjuncts, descendants } from './walk.ts'
 

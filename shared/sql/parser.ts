@@ -1,8 +1,15 @@
 import { Cursor } from './cursor.ts'
 import { SqlError } from './error.ts'
-import { castTypes, hintFor, parts as otherParts, pipeOperators, types, unsupported } from './hints.ts'
+import {
+  castTypes,
+  hintFor,
+  nearestName,
+  parts as otherParts,
+  pipeOperators,
+  types,
+  unsupported,
+} from './hints.ts'
 import { defaultLimits, type Limits } from './limits.ts'
-import { nearestName } from './nearest.ts'
 import {
   binaryPrecedence,
   extractParts,

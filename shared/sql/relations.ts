@@ -1,5 +1,6 @@
+/** What names and expressions of a query stand for alike: common tables, which reads which, and numbers of equal expressions. */
 import type { AnyNode, CommonTable, Query, TableReference, With } from './tree.ts'
-import { children } from './walk.ts'
+import { children, isNode } from './walk.ts'
 
 /**
  * The names in FROM that a query reads from outside: all but those of the tables of a WITH inside, each of which is visible to
@@ -82,4 +83,28 @@ export function firstTwice<Named>(
     const name = nameOf(each)
     return name !== null && seen.size === seen.add(nameKey(name)).size
   })
+}
+
+/**
+ * A function that numbers expressions, once each: equal are those that differ in parentheses around them, in backticks and in
+ * the case of names only.
+ */
+export function numbering(): (node: AnyNode) => number {
+  const byNode = new Map<AnyNode, number>()
+  const byText = new Map<string, number>()
+  return function numberOf(node): number {
+    if (node.kind === 'Parenthesized') return numberOf(node.expression)
+    const text = (key: string, value: unknown) => {
+      if (key === 'at' || key === 'quoted') return undefined
+      if (key === 'name' && typeof value === 'string') return nameKey(value)
+      return isNode(value) && value !== node ? numberOf(value) : value
+    }
+    if (!byNode.has(node)) byNode.set(node, numberIn(byText, JSON.stringify(node, text)))
+    return byNode.get(node)!
+  }
+}
+
+function numberIn(numbers: Map<string, number>, text: string): number {
+  if (!numbers.has(text)) numbers.set(text, numbers.size)
+  return numbers.get(text)!
 }

@@ -7,7 +7,7 @@ import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { queryText } from '../../../shared/endpoints/query-string.ts'
 import { isRelative } from '../../../shared/endpoints/timestamps.ts'
 import { ApiError } from '../../../shared/errors.ts'
-import { nameHint } from '../../../shared/sql/nearest.ts'
+import { nameHint } from '../../../shared/sql/hints.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { atPlaces, type FileProblem, type ProblemAt, problemsIn, readYaml } from './yaml.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Channels, channelsAt, fieldsOfChannels, readChannels } from '../../../shared/alerts/channels.ts'
 import schema from '../../../shared/alerts/channels.schema.json' with { type: 'json' }
 import { readerOf } from '../../../shared/endpoints/definition-file.ts'
-import { nameHint } from '../../../shared/sql/nearest.ts'
+import { nameHint } from '../../../shared/sql/hints.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import { lineDiff } from './diff.ts'
 import type { Step } from './plan.ts'

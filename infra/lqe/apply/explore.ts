@@ -2,7 +2,7 @@
 import { emptyBindings, type Explore } from '../../../shared/endpoints/definition.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import { tableQueries } from '../../../shared/sandbox/offered-tables.ts'
-import { nameHint } from '../../../shared/sql/nearest.ts'
+import { nameHint } from '../../../shared/sql/hints.ts'
 import type { Column, SqlType } from '../../../shared/sql/types.ts'
 import type { EndpointSource } from './read.ts'
 import type { FileProblem } from './yaml.ts'

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { endpointFrom, faultOfName, missingQuery } from '../../../shared/endpoints/definition-file.ts'
-import { nameHint } from '../../../shared/sql/nearest.ts'
+import { nameHint } from '../../../shared/sql/hints.ts'
 import { alertEnding, type AlertSource, readAlert } from './alerts.ts'
 import {
   atPlaces,

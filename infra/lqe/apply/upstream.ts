@@ -16,7 +16,7 @@ import {
   unreadUpstream,
 } from '../../../shared/endpoints/upstream-tables.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
-import { nameHint } from '../../../shared/sql/nearest.ts'
+import { nameHint } from '../../../shared/sql/hints.ts'
 import { printType } from '../../../shared/sql/printer.ts'
 
 /** What is wrong, at a JSON pointer of the definition. */

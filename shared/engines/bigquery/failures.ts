@@ -7,7 +7,7 @@ import { type Place, SqlError } from '../../sql/error.ts'
 import { placeInOther } from '../../sql/places.ts'
 import { located } from '../error-location.ts'
 import { EngineError, type EngineErrorReason } from '../engine.ts'
-import { timestampOfInteger } from '../../sql/resolve/no-signature.ts'
+import { timestampOfInteger } from '../../sql/resolve/messages.ts'
 import type { ErrorProto } from './client.ts'
 import type { SentStatement } from './statement.ts'
 

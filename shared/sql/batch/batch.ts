@@ -13,17 +13,33 @@
  *   its columns (`matches.ts`), and not for each row.
  * Rows of one set come in the order of the query. What no rule covers is refused at its place.
  */
+import * as make from './nodes.ts'
+import { limited, outputKeys } from './order.ts'
+import { selected } from './select.ts'
+import {
+  type Batch,
+  depends,
+  fewParameter,
+  numberItem,
+  prefix,
+  setColumn,
+  type Sets,
+  setsInFrom,
+  setsParameter,
+  type Sight,
+  tableOfSets,
+  typeOfSet,
+} from './sets.ts'
 import { placeOf, SqlError } from '../error.ts'
 import { statementLimits } from '../limits.ts'
 import { parse } from '../parser.ts'
 import { print } from '../printer.ts'
-import { nameKey } from '../relations.ts'
-import type { Catalog } from '../resolve/resolution.ts'
+import { inReadingOrder, nameKey, readsItself } from '../relations.ts'
+import type { Catalog, Resolution } from '../resolve/resolution.ts'
 import { resolve } from '../resolve/resolve.ts'
 import { firm, type Type, typeName } from '../resolve/types.ts'
 import type * as ast from '../tree.ts'
-import { wholeQuery } from './queries.ts'
-import { fewParameter, prefix, type Sets, setsParameter, typeOfSet } from './sets.ts'
+import { descendants } from '../walk.ts'
 
 /**
  * The query that answers many sets of parameters, given as `@sets`, and few of them as `@few_sets`: rows as `sql` gives them for each, and behind them
@@ -74,4 +90,80 @@ function faultOf(text: string, wanted: readonly Shown[], catalog: Catalog): stri
 interface Shown {
   name: string | null
   type: Type | null
+}
+
+/** The whole query, for all sets. @throws what `refuse` gives */
+function wholeQuery(
+  tree: ast.Query,
+  shared: { resolution: Resolution; sets: Sets; refuse: (node: ast.Node, why: string) => SqlError },
+): ast.Query {
+  let names = 0
+  /** Common tables that a SELECT adds to the query that it stands in. */
+  let added: ast.CommonTable[] = []
+  const batch: Batch = {
+    ...shared,
+    newName: what => `${prefix}${what}${++names}`,
+    addTable: (name, query) => void added.push(make.common(name, query)),
+    query(node, sight, isOrdered) {
+      const inside = new Map(sight)
+      const around = added
+      added = []
+      const ctes = node.with ? commonTables(batch, node.with, inside) : []
+      const main = ordered(batch, node, inside, isOrdered)
+      const all = [...ctes, ...added]
+      added = around
+      const recursive = node.with?.recursive ?? false
+      return { ...main, with: all.length > 0 ? { kind: 'With', at: node.at, recursive, ctes: all } : null }
+    },
+  }
+  const { with: common, ...query } = batch.query(tree, new Map(), true)
+  const ctes = [tableOfSets(shared.sets), ...(common?.ctes ?? [])]
+  return { ...query, with: { kind: 'With', at: tree.at, recursive: common?.recursive ?? false, ctes } }
+}
+
+function commonTables(batch: Batch, common: ast.With, inside: Map<string, boolean>): ast.CommonTable[] {
+  return inReadingOrder(common).map(cte => {
+    const isOfSet = depends(batch, cte.query, inside)
+    if (isOfSet && common.recursive && readsItself(cte)) throw batch.refuse(cte, 'a table that reads itself')
+    const query = isOfSet ? batch.query(cte.query, inside, false) : cte.query
+    inside.set(nameKey(cte.name.name), isOfSet)
+    return { ...cte, query }
+  })
+}
+
+/** The body with ORDER BY and LIMIT. */
+function ordered(batch: Batch, node: ast.Query, sight: Sight, isOrdered: boolean): ast.Query {
+  const { orderBy, limit } = node
+  if (node.body.kind === 'Select') {
+    const made = selected(batch, node.body, { sight, orderBy, isInside: limit !== null })
+    if (limit) return limited(batch, node, make.queryOf(made.select), made.orderBy)
+    return make.queryOf(made.select, { orderBy: isOrdered ? made.orderBy : [] })
+  }
+  const isBare = orderBy.length === 0 && !limit
+  const inner = make.queryOf(bodyOf(batch, node.body, sight, isOrdered && isBare))
+  if (limit) return limited(batch, node, inner, outputKeys(batch, node))
+  const key = orderBy.find(each => depends(batch, each, sight))
+  if (key) throw batch.refuse(key, 'a parameter in ORDER BY after a set operation')
+  return { ...inner, orderBy: isOrdered ? orderBy : [] }
+}
+
+function bodyOf(batch: Batch, body: ast.QueryBody, sight: Sight, isOrdered = false): ast.QueryBody {
+  if (!isOrdered && !depends(batch, body, sight) && !isPlain(body)) return besideSets(body)
+  if (body.kind === 'QueryInParentheses') return { ...body, query: batch.query(body.query, sight, isOrdered) }
+  if (body.kind === 'Select') return selected(batch, body, { sight }).select
+  const on = body.byName && body.byName.on.length > 0 ? [...body.byName.on, make.name(setColumn)] : []
+  const [left, right] = [bodyOf(batch, body.left, sight), bodyOf(batch, body.right, sight)]
+  return { ...body, byName: body.byName && { ...body.byName, on }, left, right }
+}
+
+/** Rows that are the same for every set, beside each. */
+function besideSets(body: ast.QueryBody): ast.QueryBody {
+  const from = make.join('CROSS', setsInFrom(), make.derived(make.queryOf(body), `${prefix}d`))
+  return make.select([make.star(`${prefix}d`), numberItem()], from)
+}
+
+/** A SELECT that is no work but to give its rows. */
+function isPlain(body: ast.QueryBody): boolean {
+  if (body.kind !== 'Select' || body.distinct || body.groupBy) return false
+  return ![...descendants(body)].some(({ kind }) => kind === 'Call' || kind === 'Query')
 }

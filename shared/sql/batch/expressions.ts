@@ -4,8 +4,16 @@ import { isKnown } from '../resolve/types.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
 import * as make from './nodes.ts'
-import { type Batch, depends, type Here } from './context.ts'
-import { columnOfSet, fieldOf, parametersIn, setColumn, typeOfSet } from './sets.ts'
+import {
+  type Batch,
+  columnOfSet,
+  depends,
+  fieldOf,
+  type Here,
+  parametersIn,
+  setColumn,
+  typeOfSet,
+} from './sets.ts'
 
 /** An expression, or a clause of them, that is asked of one set. */
 export function inExpression<Kind extends ast.AnyNode>(node: Kind, here: Here): Kind {

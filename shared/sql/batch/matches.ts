@@ -7,12 +7,20 @@ import { placeOf } from '../resolve/scope.ts'
 import type { Type } from '../resolve/types.ts'
 import type * as ast from '../tree.ts'
 import { conjuncts, descendants } from '../walk.ts'
-import { isBound } from './bounds.ts'
+import { isBound, withNeededText } from './prefilters.ts'
 import { inExpression } from './expressions.ts'
-import { withNeededText } from './needed.ts'
 import * as make from './nodes.ts'
-import type { Batch, Here, Sight } from './context.ts'
-import { columnOfSet, numberItem, parametersIn, prefix, setColumn, setsInFrom } from './sets.ts'
+import {
+  type Batch,
+  columnOfSet,
+  type Here,
+  numberItem,
+  parametersIn,
+  prefix,
+  setColumn,
+  setsInFrom,
+  type Sight,
+} from './sets.ts'
 
 /** FROM and WHERE of a SELECT, and how its expressions read them. */
 export interface Tables extends Pick<Here, 'carrying' | 'columns'> {

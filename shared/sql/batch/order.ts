@@ -3,9 +3,8 @@ import { nameKey } from '../relations.ts'
 import type { Column } from '../resolve/resolution.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
-import type { Batch } from './context.ts'
+import { type Batch, prefix, setColumn } from './sets.ts'
 import * as make from './nodes.ts'
-import { prefix, setColumn } from './sets.ts'
 
 const noColumn = 'ORDER BY something that is no column with a name of its own'
 

@@ -1,9 +1,11 @@
-/** The relation of the sets: its names, and what a service tells of it. */
-import { nameKey } from '../relations.ts'
+/** The relation of the sets: its names, what a service tells of it, and what a query is read with that depends on it. */
+import * as make from './nodes.ts'
+import type { SqlError } from '../error.ts'
+import { inReadingOrder, nameKey } from '../relations.ts'
+import type { Resolution } from '../resolve/resolution.ts'
 import type * as ast from '../tree.ts'
 import type { Column, StructType } from '../types.ts'
-import { parameterNames } from '../walk.ts'
-import * as make from './nodes.ts'
+import { children, parameterNames } from '../walk.ts'
 
 /** All names that a batch makes begin so. */
 export const prefix = 'batch__'
@@ -61,4 +63,49 @@ export function numberItem(): ast.SelectColumn {
 export function parametersIn(...nodes: ast.AnyNode[]): string[] {
   const names = nodes.flatMap(node => [...parameterNames(node)].map(([name]) => nameKey(name)))
   return [...new Set(names)]
+}
+
+export interface Batch {
+  resolution: Resolution
+  sets: Sets
+  refuse(node: ast.Node, why: string): SqlError
+  /** A name that nothing else has. */
+  newName(what: string): string
+  /** Adds a common table to the query that is being read. */
+  addTable(name: string, query: ast.Query): void
+  /** A query that depends on the set, with its number. @param isOrdered whether the order of its rows counts */
+  query(node: ast.Query, sight: Sight, isOrdered: boolean): ast.Query
+}
+
+/** For the names of common tables in sight, whether they carry the number of a set. */
+export type Sight = ReadonlyMap<string, boolean>
+
+/** A SELECT that expressions stand in. */
+export interface Here {
+  batch: Batch
+  sight: Sight
+  /** Items of its FROM that carry the number of the set. */
+  carrying: ReadonlySet<ast.From>
+  /** Where its columns are read elsewhere: by the places of their names. */
+  columns: ReadonlyMap<ast.Path, ast.Path> | null
+  /** What stands for a node, before all else; `null` for what it is by itself. */
+  instead?: (node: ast.AnyNode) => ast.AnyNode | null
+}
+
+/** Whether the rows of a node are others for other sets. */
+export function depends(batch: Batch, node: ast.AnyNode, sight: Sight): boolean {
+  if (node.kind === 'ParameterReference') return true
+  if (node.kind === 'TableReference') return carries(batch, node, sight)
+  if (node.kind !== 'Query' || !node.with) return children(node).some(child => depends(batch, child, sight))
+  const inside = new Map(sight)
+  const common = inReadingOrder(node.with).map(({ name, query }) => {
+    inside.set(nameKey(name.name), depends(batch, query, inside))
+    return inside.get(nameKey(name.name))!
+  })
+  return common.includes(true) || depends(batch, { ...node, with: null }, inside)
+}
+
+/** Whether it is a common table that has the number of a set. */
+function carries({ resolution }: Batch, node: ast.TableReference, sight: Sight): boolean {
+  return resolution.tables.get(node) === 'common' && sight.get(nameKey(node.path[0]!.name)) === true
 }

@@ -2,8 +2,8 @@
 import type { Call, Expression } from '../tree.ts'
 import { isConstant } from '../walk.ts'
 import { noSignature } from './coercion.ts'
-import { stepsOf } from './json-path.ts'
-import { numbering } from './numbering.ts'
+import { stepsOf } from './literals.ts'
+import { numbering } from '../relations.ts'
 import type { Context, WholeWindow } from './resolution.ts'
 import { coerces, commonType, elementOf, isUnknown, orderable, type Type, type Value } from './types.ts'
 

@@ -1,12 +1,12 @@
 /** Operands brought to one type, and the errors of those that have none. */
 import { type Parameter, parametersOf } from '../functions.ts'
-import type { Expression, Node } from '../tree.ts'
-import { mismatch, textOfJson } from './no-signature.ts'
+import { mismatch, textOfJson } from './messages.ts'
 import type { Context, Scope } from './resolution.ts'
 import {
   briefTypeName,
   coerces,
   commonType,
+  everyPair,
   groupable,
   isUnknown,
   orderable,
@@ -14,6 +14,7 @@ import {
   type Type,
   type Value,
 } from './types.ts'
+import type { Expression, Node } from '../tree.ts'
 
 /** The common type of operands, which those of `nodes` are coerced to; `what` names the operator or the like. */
 export function unify(
@@ -71,3 +72,40 @@ export function key(context: Context, node: Node, use: Use, { type }: Value): vo
   const remedy = type?.kind === 'JSON' ? `; ${textOfJson}` : ''
   context.fault(node, `${use} does not support expressions of type ${briefTypeName(type)}${remedy}`)
 }
+
+// Which types are cast to which (https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_functions).
+
+/** Each to itself as well. */
+const casts: Record<string, string> = {
+  INT64: 'BOOL NUMERIC BIGNUMERIC FLOAT64 STRING',
+  NUMERIC: 'INT64 BIGNUMERIC FLOAT64 STRING',
+  BIGNUMERIC: 'INT64 NUMERIC FLOAT64 STRING',
+  FLOAT64: 'INT64 NUMERIC BIGNUMERIC STRING',
+  BOOL: 'INT64 STRING',
+  STRING: 'INT64 NUMERIC BIGNUMERIC FLOAT64 BOOL BYTES DATE DATETIME TIME TIMESTAMP INTERVAL',
+  BYTES: 'STRING',
+  DATE: 'STRING DATETIME TIMESTAMP',
+  DATETIME: 'STRING DATE TIME TIMESTAMP',
+  TIME: 'STRING',
+  TIMESTAMP: 'STRING DATE DATETIME TIME',
+  INTERVAL: 'STRING',
+}
+
+export function castable(value: Value, to: Type): boolean {
+  const isNothing = value.type === null || (value.empty && to.kind === 'ARRAY')
+  return isNothing || casted(value.type!, to, value.origin === 'literal')
+}
+
+/** An array is cast only to its own type, unless it is written out; a struct field by field. */
+function casted(from: Type, to: Type, isWritten = false): boolean {
+  if (isUnknown(from) || isUnknown(to)) return true
+  if (from.kind === 'ARRAY' && to.kind === 'ARRAY')
+    return isWritten ? casted(from.element, to.element) : sameType(from, to)
+  if (from.kind === 'STRUCT' && to.kind === 'STRUCT')
+    return everyPair(from.fields, to.fields, (one, other) => casted(one.type, other.type))
+  return from.kind === to.kind || (casts[from.kind] ?? '').split(' ').includes(to.kind)
+}
+
+/** The casts, as `FROM>TO`, that take a FORMAT. */
+export const formatted =
+  /^STRING>(BYTES|DATE|DATETIME|TIME|TIMESTAMP)$|^(BYTES|DATE|DATETIME|TIME|TIMESTAMP|INT64|FLOAT64|NUMERIC|BIGNUMERIC)>STRING$/

@@ -3,8 +3,7 @@ import { firstTwice } from '../relations.ts'
 import type * as ast from '../tree.ts'
 import type { ScalarName } from '../types.ts'
 import { call } from './calls.ts'
-import { castable, formatted } from './casts.ts'
-import { coerced, condition, noSignature, unify } from './coercion.ts'
+import { castable, coerced, condition, formatted, noSignature, unify } from './coercion.ts'
 import { arrayLiteral, interval, literal, struct, structLiteral } from './literals.ts'
 import { binary, comparison, isNull, nullOperand, unary } from './operators.ts'
 import type { Context, Scope } from './resolution.ts'
@@ -25,7 +24,7 @@ import {
   type Value,
   valueOf,
 } from './types.ts'
-import { fieldsOfArray, noField } from './unknown-names.ts'
+import { fieldsOfArray, noField } from './messages.ts'
 
 /** Resolves an expression where it stands. */
 export function expression(context: Context, node: ast.Expression, scope: Scope): Value {

@@ -1,5 +1,5 @@
 /** FROM: tables, common tables, subqueries, arrays and their joins. PIVOT and UNPIVOT are in turned.ts. */
-import { nearestName } from '../nearest.ts'
+import { nearestName } from '../hints.ts'
 import { firstTwice, nameKey } from '../relations.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'

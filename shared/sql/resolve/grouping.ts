@@ -1,10 +1,9 @@
 /** The keys of GROUP BY, and where they may be written again. */
 import { nameOfColumn } from '../columns.ts'
-import { nameKey } from '../relations.ts'
+import { nameKey, numbering } from '../relations.ts'
 import type { AnyNode, Expression, OrderItem, Select, SelectColumn } from '../tree.ts'
 import { children, descendants } from '../walk.ts'
 import { isOverRows } from './calls.ts'
-import { numbering } from './numbering.ts'
 import type { Faults } from './resolution.ts'
 
 /**

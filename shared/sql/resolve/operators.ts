@@ -1,8 +1,7 @@
 /** The types of arithmetic, comparison and logic. */
 import type { Binary, Expression, Unary } from '../tree.ts'
-import { coerced, noSignature, unify } from './coercion.ts'
+import { castable, coerced, noSignature, unify } from './coercion.ts'
 import type { Context, Scope } from './resolution.ts'
-import { castable } from './casts.ts'
 import { literal } from './literals.ts'
 import {
   anything,

@@ -4,7 +4,7 @@ import { nameKey } from '../relations.ts'
 import type { Identifier, Path } from '../tree.ts'
 import type { Column, Context, Place, RangeVariable, Reference, Rows, Scope, Source } from './resolution.ts'
 import { anything, isUnknown, type Type, type Value, valueOf, recordOf } from './types.ts'
-import { ambiguous, fieldsOfArray, noField, unknownName, withNames } from './unknown-names.ts'
+import { ambiguous, fieldsOfArray, noField, unknownName, withNames } from './messages.ts'
 
 /** Takes room for columns that are passed on; `false` where there is none. */
 export function hasRoom(context: Context, columns: number): boolean {

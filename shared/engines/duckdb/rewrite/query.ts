@@ -1,6 +1,6 @@
 /** Whole queries: WITH, set operations, parentheses. */
 import { inReadingOrder, readsItself } from '../../../sql/relations.ts'
-import { recursionOf } from '../../../sql/resolve/recursion.ts'
+import { recursionOf } from '../../../sql/resolve/resolve.ts'
 import type { Column, Rows } from '../../../sql/resolve/resolution.ts'
 import type { CommonTable, Query, QueryBody, SetOperation, SetOperator, With } from '../../../sql/tree.ts'
 import type { SqlType } from '../../../sql/types.ts'

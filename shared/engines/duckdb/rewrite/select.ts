@@ -1,8 +1,7 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
-import { nameKey } from '../../../sql/relations.ts'
+import { nameKey, numbering } from '../../../sql/relations.ts'
 import { isOverRows } from '../../../sql/resolve/calls.ts'
 import { keysOf } from '../../../sql/resolve/grouping.ts'
-import { numbering } from '../../../sql/resolve/numbering.ts'
 import type { Column } from '../../../sql/resolve/resolution.ts'
 import { placeOf } from '../../../sql/resolve/scope.ts'
 import type { AnyNode, Expression, OrderItem, Path, Select, SelectItem } from '../../../sql/tree.ts'

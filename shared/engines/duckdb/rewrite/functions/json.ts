@@ -3,7 +3,7 @@
  * text that is cut off or damaged, and writes numbers and changed values.
  */
 import type { Expression } from '../../../../sql/tree.ts'
-import { type Step, stepsOf } from '../../../../sql/resolve/json-path.ts'
+import { type Step, stepsOf } from '../../../../sql/resolve/literals.ts'
 import type { SqlType } from '../../../../sql/types.ts'
 import { castText, quoteText } from '../../syntax.ts'
 import { joinedBy, nullWhere, once, repeated } from '../repeats.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { nearestName } from './nearest.ts'
+import { nearestName } from './hints.ts'
 
 describe('the nearest name', () => {
   const names = ['status_code', 'statusText', 'path', 'id', 'event_message']
