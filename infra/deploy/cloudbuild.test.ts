@@ -11,7 +11,7 @@ import { changes, openProject } from '../google/control/testing/project.ts'
 import { email, lint, testWithGcloud } from '../google/testing/gcloud.ts'
 import { deployArguments, environmentOf } from './functions.ts'
 import { functionNames, readSite } from './settings.ts'
-import { allFlags, connect, setUp } from './testing/client.ts'
+import { allFlags, connect, oneEndpoint, setUp } from './testing/client.ts'
 
 interface Build {
   steps: { id: string; entrypoint: string; args: string[]; env?: string[] }[]
@@ -96,7 +96,9 @@ describe('cloudbuild.yaml', () => {
     await setUp(connect(project), ['APIs', 'accounts', 'rights', 'database', 'tables'])
     project.plane.calls.length = 0
     const args = [...release!.args.map(filled), '--dry-run']
-    const { status, output } = await project.run(process.execPath, args, email('build'))
+    oneEndpoint(project)
+    const here = { LQE_FOLDER: project.folder }
+    const { status, output } = await project.run(process.execPath, args, email('build'), undefined, here)
     await project.close()
     expect([status, output.match(/^== .*/gm)]).toEqual([
       0,

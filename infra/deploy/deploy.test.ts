@@ -5,8 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Json } from '../google/control/plane.ts'
 import { changes, lasting, openProject, type Project } from '../google/control/testing/project.ts'
 import { testWithGcloud } from '../google/testing/gcloud.ts'
+import { runCommand } from '../lqe/testing/command.ts'
+import { rounds } from '../../shared/testing/rounds.ts'
+import { deployCommand } from './deploy.ts'
 import { fileOf, settings } from './settings.ts'
-import { allFlags, connect, deployBoth, dieBehind, setUp, steps } from './testing/client.ts'
+import { allFlags, connect, deployBoth, dieBehind, oneEndpoint, setUp, steps } from './testing/client.ts'
 
 let project: Project
 beforeEach(async () => {
@@ -28,6 +31,12 @@ function rolesIn(resource: string): string[] {
   return pairs
     .map(([member, role]) => `${member.replace(/^\w+:(lqe-)?|@.*/g, '')}: ${role.replace('roles/', '')}`)
     .toSorted()
+}
+
+/** Of the numbers from 1 on, the soak takes all, and a test the first, the middle and the last. */
+function sampleOf(count: number): number[] {
+  const step = Math.max(1, Math.ceil((count - 1) / rounds(2, count)))
+  return Array.from({ length: count }, (_, at) => at + 1).filter(at => at === count || (at - 1) % step === 0)
 }
 
 describe('set-up', () => {
@@ -175,7 +184,7 @@ describe('set-up', () => {
       await setUp(connect(project, flags), [step])
       const after = lasting(state)
       made[step] = project.plane.calls.filter(changes).length
-      for (let at = 1; at <= made[step]; at++) {
+      for (const at of sampleOf(made[step])) {
         Object.assign(state, structuredClone(before))
         const dying = connect(project, flags)
         await dieBehind(at, project, dying, () => setUp(dying, [step]))
@@ -290,12 +299,16 @@ describe('lqe deploy', () => {
   const program = resolve('infra/lqe.ts')
   const run = (args: string[], as?: string) =>
     project.run(process.execPath, [program, 'deploy', ...args], as, project.folder)
+  /** As lines of a terminal, in this process. */
+  const say = async (...args: string[]) => {
+    const { out, err, code } = await runCommand(deployCommand(), args)
+    return { status: code, output: out + err }
+  }
   const testGcloud = testWithGcloud()
 
   testGcloud('says all of its steps in a dry run, and neither changes nor writes anything', async () => {
-    // Here, for the endpoints of queries/.
-    const args = ['infra/lqe.ts', 'deploy', '--project=my-project', '--dry-run']
-    const { status, output } = await project.run(process.execPath, args)
+    oneEndpoint(project)
+    const { status, output } = await run(['--project=my-project', '--dry-run'])
     expect([status, output]).toEqual([0, expect.stringContaining('function query: deployed')])
     expect(output.match(/^== .*/gm)).toEqual([
       '== tests',
@@ -315,7 +328,7 @@ describe('lqe deploy', () => {
       '== expiry and backups',
     ])
     expect(project.plane.calls.filter(changes)).toEqual([])
-    expect(existsSync(fileOf('my-project'))).toBe(false)
+    expect(existsSync(join(project.folder, fileOf('my-project')))).toBe(false)
   })
 
   testGcloud('stops with all faults in one message, before it changes anything', async () => {
@@ -365,11 +378,11 @@ describe('lqe deploy', () => {
   })
 
   test('has in the help of each command the settings that it goes by', async () => {
-    const options = async (...args: string[]) => {
-      const { output } = await run([...args, '--help'])
+    const options = async (command: string) => {
+      const { output } = await say(command, '--help')
       return [...output.matchAll(/^ {2}(--[\w-]+)/gm)].map(match => match[1]!)
     }
-    const all = await options()
+    const all = await options('all')
     for (const name of Object.keys(settings)) expect(all).toContain(`--${name}`)
     const both = ['--project', '--region', '--prefix']
     expect(await options('rollback')).toEqual([...both, '--dry-run', '--query', '--warm'])
@@ -402,7 +415,7 @@ describe('lqe deploy', () => {
         /^--query-memory=much is not valid: of an instance of query, such as 1Gi$/m,
       ],
     ] as const) {
-      const { status, output } = await run([...args])
+      const { status, output } = await say(...args)
       expect([status, output]).toEqual([1, expect.stringMatching(expected)])
     }
   })

@@ -1,4 +1,6 @@
 /** For tests: set-up in this process, by the deployment's own client, in a project on the stand-in of Google's control plane. */
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { changes, type Project } from '../../google/control/testing/project.ts'
 import { setUpDatabase, setUpFields } from '../firestore.ts'
@@ -44,6 +46,13 @@ export const steps: Record<string, (google: Google, site: Site) => Promise<unkno
 
 export async function setUp({ google, site }: Client, titles = Object.keys(steps)): Promise<void> {
   for (const title of titles) await steps[title]!(google, site)
+}
+
+/** Gives the project's folder one endpoint: the tests of those that ship would run in every deployment. */
+export function oneEndpoint({ folder }: Project): void {
+  mkdirSync(join(folder, 'queries'))
+  for (const file of ['queries/service.usage.sql', 'queries/service.usage.yaml'])
+    copyFileSync(file, join(folder, file))
 }
 
 /** Flags of an installation that has all there is, with its repository connected, as somebody has done in a browser. */
