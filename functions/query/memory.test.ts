@@ -17,14 +17,14 @@ beforeAll(async () => {
 
 afterAll(() => service.stop())
 
-/** An array of so many texts, all in memory at once. */
+/** An array of so many texts of 10 kB, all in memory at once. */
 function arrayOf(texts: number): string {
-  const sql = `SELECT ARRAY_LENGTH(ARRAY_AGG(CONCAT(REPEAT('x', 90), CAST(a AS STRING), '-', CAST(b AS STRING)))) AS n
-    FROM UNNEST(GENERATE_ARRAY(1, 1000)) AS a CROSS JOIN UNNEST(GENERATE_ARRAY(1, ${texts / 1000})) AS b`
+  const sql = `SELECT ARRAY_LENGTH(ARRAY_AGG(CONCAT(REPEAT('x', 10000), CAST(a AS STRING)))) AS n
+    FROM UNNEST(GENERATE_ARRAY(1, ${texts})) AS a`
   return `/api/endpoints/query/logs.all?${new URLSearchParams({ project: 'abcdefgh', sql }).toString()}`
 }
 
-const tooMuch = arrayOf(1_000_000)
+const tooMuch = arrayOf(10_000)
 
 async function answer(path: string, key?: string) {
   const response = await service.fetch(path, key === undefined ? {} : { key })
@@ -44,7 +44,7 @@ describe('a query that needs more memory than there is', () => {
       while (!ended.signal.aborted) heavy.push(await answer(tooMuch))
     })
     const plain = []
-    for (let n = 0; n < 20; n++) {
+    for (let n = 0; n < 6; n++) {
       const path =
         n % 2 === 0 ? `logs.all?project=abcdefgh` : `usage.api-counts?interval=hourly&project=p${n}`
       plain.push(await answer(`/api/endpoints/query/${path}`, other))
@@ -60,7 +60,7 @@ describe('a query that needs more memory than there is', () => {
   })
 
   test('is answered where it fits alone, though others run that it does not fit beside', async () => {
-    const path = arrayOf(150_000)
+    const path = arrayOf(1_500)
     const answers = await Promise.all([answer(path), answer(path, other), answer(path)])
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   })
