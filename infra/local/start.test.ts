@@ -1,11 +1,14 @@
 /** What a first start says where something is in its way: one sentence, with what to do. */
-import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort } from '../../shared/testing/free-port.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -22,6 +25,30 @@ async function startFails(env: Record<string, string>, cwd = root): Promise<stri
       error ? resolve(stdout + stderr) : reject(new Error('the start came to something')),
     ),
   )
+}
+
+/** The same of several starts, one after the other in one process: a process for each takes most of the time to load. */
+async function startsFail(envs: Record<string, string>[]): Promise<string[]> {
+  const all: Record<string, string>[] = []
+  // Each holds its port until its process ends.
+  for (const env of envs) all.push({ DATA_DIR: folder, PORT: String(await freePort()), ...env })
+  const loop = `
+    const { startHere } = await import('./infra/local/start.ts')
+    const { exit, env: { PATH } } = process
+    for (const env of ${JSON.stringify(all)}) {
+      process.env = { PATH, ...env }
+      await new Promise(ended => {
+        process.exit = ended
+        void startHere()
+      })
+      for (const stream of [process.stdout, process.stderr]) stream.write('\\0')
+    }
+    exit()`
+  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', loop]
+  const env = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: getCompileCacheDir() }
+  const printed = await promisify(execFile)(process.execPath, args, { env, cwd: root, timeout: 60_000 })
+  const [out, err] = [printed.stdout, printed.stderr].map(text => text.split('\0'))
+  return envs.map((_, at) => out![at]! + err![at]!)
 }
 
 function folderOfTables(text: string): string {
@@ -103,8 +130,13 @@ describe('a start', () => {
     expect([status, stderr]).toEqual([1, `This needs Node >=22.18, and this is 20.20.2: ${where}.\n`])
   })
 
-  test.each(sentences)('says in a sentence that there is %s', async (_, env, said) => {
-    const printed = await startFails(env())
+  let printedOf: string[]
+  beforeAll(async () => {
+    printedOf = await startsFail(sentences.map(([, env]) => env()))
+  })
+
+  test.each(sentences)('says in a sentence that there is %s', (what, _, said) => {
+    const printed = printedOf[sentences.findIndex(([each]) => each === what)]!
     if (typeof said === 'string') expect(printed).toBe(said)
     else expect(printed).toMatch(said)
     expect(printed).not.toMatch(/^ {4}at /m)
@@ -119,66 +151,46 @@ describe('a start', () => {
     expect(printed).toBe(`Port ${taken} is not free: set another one, as in PORT=8081 npm start\n`)
   })
 
-  test('makes sample logs, and is not held up by a browser that knocks meanwhile', async () => {
-    const port = await freePort()
-    const env = {
-      PATH: process.env['PATH'],
-      DATA_DIR: join(folder, 'knocked'),
-      PORT: String(port),
-      EXPLORER_DIR: 'off',
+  test('ends when the process that began it was killed', async () => {
+    const child = `['--import', './infra/local/with-parent.ts', '-e', 'console.log(process.pid); setInterval(() => {}, 1000)']`
+    const parent = spawn(process.execPath, [
+      '-e',
+      `child_process.spawn(process.execPath, ${child}, { stdio: ['ignore', 'inherit', 'ignore'] })`,
+    ])
+    const [pid] = (await once(parent.stdout, 'data')) as [Buffer]
+    parent.kill('SIGKILL')
+    await expect(untilGone(Number(pid))).resolves.toBeUndefined()
+  })
+})
+
+describe('a start that serves', () => {
+  const [place, data] = [join(folder, 'served'), join(folder, 'served/data')]
+  const fixed = { TABLES_DIR: join(root, 'infra/tables'), DATA_DIR: data, EXPLORER_DIR: 'off' }
+  let port: number
+  let child: ChildProcess
+  let printed = ''
+  let knocks = 0
+  beforeAll(async () => {
+    cpSync('queries', join(place, 'queries'), { recursive: true })
+    port = await freePort()
+    const env = { PATH: process.env['PATH'], PORT: String(port), DRAIN_MS: '500', ...fixed }
+    child = spawn(process.execPath, [join(root, 'infra/lqe/bin.cjs'), 'start'], { env, cwd: place })
+    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', text => (printed += String(text)))
+    // With the first line it has the port, and goes on to make sample logs.
+    while (child.exitCode === null && !printed.includes('Serving at')) {
+      if (knocks === 0 || printed === '') connect(port, 'localhost', () => knocks++).on('error', () => {})
+      await sleep(20)
     }
-    const child = spawn(process.execPath, ['infra/lqe.ts', 'start'], { env })
-    let knocks = 0
-    const knocking = setInterval(() => {
-      const socket = connect(port, 'localhost', () => knocks++)
-      socket.on('error', () => {})
-    }, 20)
-    let printed = ''
-    for await (const text of child.stdout) {
-      printed += String(text)
-      // With the first line it has the port, and goes on to make sample logs.
-      if (knocks > 0) clearInterval(knocking)
-      if (printed.includes('Serving at')) break
-    }
-    clearInterval(knocking)
+  })
+  afterAll(() => child.kill('SIGKILL'))
+
+  test('makes sample logs, and is not held up by a browser that knocks meanwhile', () => {
     expect(knocks).toBeGreaterThan(0)
     expect(printed).toMatch(/^Making sample logs in .*\n  cloudflare\.logs\.prod: 6000 rows$/m)
-    child.kill()
-    await once(child, 'exit')
-  })
-
-  test('says that a file in queries/ keeps it from starting, and what to do', async () => {
-    const place = mkdtempSync(join(folder, 'bad-'))
-    cpSync('queries', join(place, 'queries'), { recursive: true })
-    writeFileSync(join(place, 'queries/logs.all.yaml'), 'id: 1')
-    const env = { DATA_DIR: join(folder, 'knocked'), TABLES_DIR: join(root, 'infra/tables') }
-    expect(await startFails(env, place)).toMatch(
-      /^queries\/logs\.all\.yaml:1:[^]*\nThe service was not started: correct queries\/, then run npm start again\.\n$/,
-    )
-  })
-
-  test('says by what signal its service was ended', async () => {
-    const kill = "process.argv.includes('--target=query')&&process.kill(process.pid,'SIGKILL')"
-    const env = { DATA_DIR: join(folder, 'knocked'), EXPLORER_DIR: 'off' }
-    expect(await startFails({ ...env, NODE_OPTIONS: `--import=data:text/javascript,${kill}` })).toMatch(
-      /\nThe service was ended by SIGKILL: npm start begins it again\.\n$/,
-    )
   })
 
   test('puts an endpoint in force that the page saves in queries/', async () => {
-    const place = mkdtempSync(join(folder, 'saved-'))
-    cpSync('queries', join(place, 'queries'), { recursive: true })
-    const port = await freePort()
-    const data = {
-      DATA_DIR: join(folder, 'knocked'),
-      TABLES_DIR: join(root, 'infra/tables'),
-      EXPLORER_DIR: 'off',
-    }
-    const env = { PATH: process.env['PATH'], PORT: String(port), ...data }
-    const child = spawn(process.execPath, [join(root, 'infra/lqe.ts'), 'start'], { env, cwd: place })
-    let printed = ''
-    for await (const text of child.stdout) if ((printed += String(text)).includes('Serving at')) break
-    const key = readFileSync(join(folder, 'knocked/local-key'), 'utf8').trim()
+    const key = readFileSync(join(data, 'local-key'), 'utf8').trim()
     const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' }
     const at = `http://localhost:${port}/api/endpoints`
     const wish = {
@@ -192,21 +204,11 @@ describe('a start', () => {
     const saved = await fetch(`${at}/logs.all/draft`, { method: 'POST', headers, body })
     expect([saved.status, (await saved.json()) as object]).toMatchObject([201, { result: { written: true } }])
     const call = () => fetch(`${at}/query/app.ids?project=qhzvnxwtrkdplmcoyaeb`, { headers })
-    while ((await call()).status === 404) await new Promise(resolve => setTimeout(resolve, 50))
+    while ((await call()).status === 404) await sleep(50)
     expect(await (await call()).json()).toMatchObject({ meta: { endpoint: 'app.ids', rows: 5 } })
-    child.kill()
-    await once(child, 'exit')
   })
 
   test('ends in time with a service that is too busy to see the signal', async () => {
-    const port = await freePort()
-    const env = { PATH: process.env['PATH'], DATA_DIR: join(folder, 'knocked'), PORT: String(port) }
-    const child = spawn(process.execPath, ['infra/lqe.ts', 'start'], {
-      env: { ...env, EXPLORER_DIR: 'off', DRAIN_MS: '500' },
-    })
-    let printed = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', text => (printed += String(text)))
-    while (!printed.includes('Serving at')) await new Promise(resolve => setTimeout(resolve, 50))
     const served = Number(
       execFileSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' }),
     )
@@ -217,15 +219,20 @@ describe('a start', () => {
     expect(printed).not.toContain('begins it again')
   })
 
-  test('ends when the process that began it was killed', async () => {
-    const child = `['--import', './infra/local/with-parent.ts', '-e', 'console.log(process.pid); setInterval(() => {}, 1000)']`
-    const parent = spawn(process.execPath, [
-      '-e',
-      `child_process.spawn(process.execPath, ${child}, { stdio: ['ignore', 'inherit', 'ignore'] })`,
-    ])
-    const [pid] = (await once(parent.stdout, 'data')) as [Buffer]
-    parent.kill('SIGKILL')
-    await expect(untilGone(Number(pid))).resolves.toBeUndefined()
+  test('says by what signal its service was ended', async () => {
+    const kill = "process.argv.includes('--target=query')&&process.kill(process.pid,'SIGKILL')"
+    expect(await startFails({ ...fixed, NODE_OPTIONS: `--import=data:text/javascript,${kill}` })).toMatch(
+      /\nThe service was ended by SIGKILL: npm start begins it again\.\n$/,
+    )
+  })
+
+  test('says that a file in queries/ keeps it from starting, and what to do', async () => {
+    const bad = mkdtempSync(join(folder, 'bad-'))
+    cpSync('queries', join(bad, 'queries'), { recursive: true })
+    writeFileSync(join(bad, 'queries/logs.all.yaml'), 'id: 1')
+    expect(await startFails(fixed, bad)).toMatch(
+      /^queries\/logs\.all\.yaml:1:[^]*\nThe service was not started: correct queries\/, then run npm start again\.\n$/,
+    )
   })
 })
 
@@ -236,6 +243,6 @@ async function untilGone(pid: number): Promise<void> {
     } catch {
       return
     }
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await sleep(50)
   }
 }
