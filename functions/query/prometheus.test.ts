@@ -55,6 +55,7 @@ describe('a sample', () => {
           ['TYPE', 'a:b_1', 'gauge'],
         ])
       }),
+      { numRuns: 25 },
     )
   })
 

@@ -12,7 +12,7 @@ import { startService, type TestService } from '../testing/service.ts'
 const tenants = ['abcdefghijklmnopqrst', 'tsrqponmlkjihgfedcba'] as const
 const now = '2026-03-10T12:00:30.000Z'
 const id = '6d1c2f0e-7a55-4d0b-8f3a-1c9e5b7d2a44'
-const calls = rounds(300, 10_000)
+const calls = rounds(120, 10_000)
 
 let folder: string
 let service: TestService

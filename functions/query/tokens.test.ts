@@ -322,7 +322,7 @@ describe('web pages', () => {
   })
 })
 
-const calls = rounds(1_000, 100_000)
+const calls = rounds(300, 100_000)
 
 test(`of ${calls} calls of two tenants through one issuer none sees the other`, async () => {
   const [tenants, users] = [['abc', 'abd'], 100]

@@ -165,7 +165,7 @@ describe('apply', () => {
 
   test('refuses YAML that is nested deeply or in itself, in its one line of words', async () => {
     for (const file of ['logs.all.yaml', 'logs.all.test.yaml'])
-      for (const content of ['['.repeat(100_000), `${'- '.repeat(900)}a`, 'a: &a { b: *a }']) {
+      for (const content of ['['.repeat(10_000), `${'- '.repeat(900)}a`, 'a: &a { b: *a }']) {
         const before = readFileSync(join(queries, file), 'utf8')
         edit(file, () => content)
         const reading = () =>
