@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { findLeaks } from '../testing/leaks.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
 const address = '203.0.113.7'
@@ -276,4 +277,10 @@ test.each(['yes', '1', 'true, false'])('the header value %j is a 400 that names 
       errors: [{ header: 'svc-endpoint-redact-pii', detail: 'must be true or false' }],
     }),
   ])
+})
+
+test('processes leak no clear address and forget an old definition in time, whatever is interleaved', async () => {
+  const result = await findLeaks({ calls: 150, changes: 1, rememberMs: 500 })
+  expect(result).toMatchObject({ wrong: 0, outdated: 0, changes: 1 })
+  expect(result.calls).toBeGreaterThanOrEqual(150)
 })

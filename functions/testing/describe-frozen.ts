@@ -1,10 +1,6 @@
 /** The promises of the cache with instances of the deployed bundle that stand still whenever they have no request. */
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { buildFunctions } from '../../infra/deploy/build.ts'
 import { type Emulator, useEmulator } from '../../infra/google/firestore-emulator.ts'
 import { headAt } from '../../shared/cache/head.ts'
 import { cacheKey } from '../../shared/cache/key.ts'
@@ -33,9 +29,9 @@ export interface Amounts {
 const now = '2026-03-10T12:30:30.000Z'
 const project = 'abcdefghijklmnopqrst'
 
-export function describeFrozen(amounts: Amounts): void {
+/** @param bundle folder of the built functions, once the tests begin */
+export function describeFrozen(amounts: Amounts, bundle: () => string): void {
   describeEmulator('instances that stand still between requests', () => {
-    let folder: string
     let service: TestService
     let instances: Instance[]
     let warm: Instance
@@ -43,10 +39,7 @@ export function describeFrozen(amounts: Amounts): void {
     let proxy: Proxy
 
     beforeAll(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'frozen-'))
-      symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-      const source = join(folder, 'dist')
-      await buildFunctions(source)
+      const source = bundle()
       const rows = [edgeRow('one', '2026-03-10T12:00:00Z', project, '/rest/v1/items')]
       const tables = { 'cloudflare.logs.prod': rows }
       service = await startService({ tables, env: { FROZEN_NOW: now }, bundle: source })
@@ -67,7 +60,6 @@ export function describeFrozen(amounts: Amounts): void {
       await Promise.all([...instances, warm].map(instance => instance.stop()))
       await service.stop()
       await proxy.refuse()
-      rmSync(folder, { recursive: true, force: true })
     })
 
     /** Runs whose caller was told that nothing is stored: on a busy machine the store may take longer than a second. */

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { build } from 'esbuild'
 import { edgeRow } from '../../functions/testing/edges.ts'
+import { describeFrozen } from '../../functions/testing/describe-frozen.ts'
 import { startService, type TestService } from '../../functions/testing/service.ts'
 import { describeEmulator } from '../../shared/stores/testing/describe-stores.ts'
 import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
@@ -89,6 +90,11 @@ describe('infra/docs/surgery.md: still needed is', () => {
     expect(String(Buffer.concat(cached))).not.toContain('second text')
   })
 })
+
+describeFrozen(
+  { instances: 2, callers: 10, rounds: 2, killEvery: 2, runs: 12, losses: 1, outageMs: 0 },
+  () => dist,
+)
 
 describeEmulator('the trimmed bundle', () => {
   let service: TestService

@@ -182,7 +182,7 @@ describe('a start that serves', () => {
       await sleep(20)
     }
   })
-  afterAll(() => child.kill('SIGKILL'))
+  afterAll(() => void child.kill('SIGKILL'))
 
   test('makes sample logs, and is not held up by a browser that knocks meanwhile', () => {
     expect(knocks).toBeGreaterThan(0)

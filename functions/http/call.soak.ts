@@ -1,2 +1,2 @@
 /** A hundred processes that are killed in the middle of their work. */
-import './requests.test.ts'
+import './call.test.ts'

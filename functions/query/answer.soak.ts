@@ -1,2 +1,2 @@
 /** A thousand random texts in place of a parameter. */
-import './query.test.ts'
+import './answer.test.ts'

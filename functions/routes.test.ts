@@ -8,8 +8,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { edgeRow } from '../testing/edges.ts'
-import { startService, type TestService } from '../testing/service.ts'
+import { edgeRow } from './testing/edges.ts'
+import { startService, type TestService } from './testing/service.ts'
 
 const now = '2026-11-21T03:34:30.000Z'
 const at = (secondsAgo: number) => new Date(Date.parse(now) - secondsAgo * 1000).toISOString()

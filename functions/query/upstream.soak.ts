@@ -1,2 +1,2 @@
 /** Hundreds of random queries over the rows of other endpoints. */
-import './upstream-inlined.test.ts'
+import './upstream.test.ts'

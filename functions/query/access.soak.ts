@@ -1,2 +1,2 @@
 /** Ten thousand calls of two tenants. */
-import './tenants.test.ts'
+import './access.test.ts'
