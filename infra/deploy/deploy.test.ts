@@ -331,6 +331,24 @@ describe('lqe deploy', () => {
     expect(existsSync(join(project.folder, fileOf('my-project')))).toBe(false)
   })
 
+  test('says in a dry run without a sign-in what a project gets that has nothing, and asks Google nothing', async () => {
+    project.plane.calls.length = 0
+    const env = { CLOUDSDK_AUTH_ACCESS_TOKEN_FILE: join(project.folder, 'none') }
+    const args = ['infra/lqe.ts', 'deploy', '--project=my-project', '--dry-run']
+    const { status, output } = await project.run(process.execPath, args, undefined, undefined, env)
+    for (const line of [
+      /Nobody is signed in: gcloud auth login --update-adc \(ENOENT/,
+      /account lqe-warm: made/,
+      /rights on the project: bigquery.jobUser lqe-query, /,
+      /dataset logs: made, in EU/,
+      /function warm: deployed, memory 1Gi, /,
+      /job lqe-warm-\S+: \*\/5 \* \* \* \*, /,
+      /Nothing was made, and nothing of this costs/,
+    ])
+      expect(output).toMatch(line)
+    expect([status, project.plane.calls]).toEqual([0, []])
+  })
+
   testGcloud('stops with all faults in one message, before it changes anything', async () => {
     project.plane.state.projects['my-project']!.isBilled = false
     const { status, output } = await run(['--project=my-project', '--region=mars-1'])
@@ -382,6 +400,7 @@ describe('lqe deploy', () => {
       const { output } = await say(command, '--help')
       return [...output.matchAll(/^ {2}(--[\w-]+)/gm)].map(match => match[1]!)
     }
+    expect((await say('--help')).output).toMatch(/^Usage: lqe deploy \[options\]\n/)
     const all = await options('all')
     for (const name of Object.keys(settings)) expect(all).toContain(`--${name}`)
     const both = ['--project', '--region', '--prefix']

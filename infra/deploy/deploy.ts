@@ -167,6 +167,7 @@ async function deploy({ only, deleteOlderRows, ...flags }: Flags & { only?: stri
   await preflight(google, site, deleteOlderRows === true)
   if (!dryRun) google.options.say(`settings: ${keepSite(site)}`)
   await carryOut(run, wanted ? steps.filter(([title]) => wanted.includes(title)) : steps)
+  if (google.options.isUnasked) console.log(`\n${unasked}`)
   if (!dryRun && !wanted) await printAddresses(run, await issueFirstKey(run))
 }
 
@@ -246,9 +247,11 @@ export function telling<T extends unknown[]>(act: (...given: T) => Promise<void>
   }
 }
 
+const unasked =
+  'Nothing was made, and nothing of this costs before it is there; what it costs then: infra/docs/operating.md, "Cost for a day, on paper".'
 const standing = 'What is done stands. Run it again when this is put right.'
 
-/** Without a word it is `all`, whose help this has too. */
+/** Without a word it is `all`, whose help and usage are those of `lqe deploy`. */
 export function deployCommand(): Command {
   const named = `some of: ${steps.map(([title]) => title).join(', ')}`
   return new Command('deploy')
@@ -259,6 +262,7 @@ export function deployCommand(): Command {
         .option('--sample', 'load the sample logs')
         .option('--only <steps>', named)
         .option('--delete-older-rows', 'a lower --partition-expiry-days may delete rows')
+        .configureHelp({ commandUsage: () => 'lqe deploy [options]' })
         .addHelpText('after', '\nOthers, each with --help: push, rollback, restore, remove')
         .action(telling(deploy)),
       { isDefault: true },

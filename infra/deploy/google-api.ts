@@ -23,6 +23,8 @@ export interface GoogleOptions {
   project: string
   /** Whether changes are only told. */
   dryRun?: boolean
+  /** Whether Google is asked nothing, in a dry run: the project is then one that has nothing. */
+  isUnasked?: boolean
   /** Gets a line for each change, and for each that is tried again. */
   say: (line: string) => void
 }
@@ -58,7 +60,8 @@ export class Google {
   }
 
   /** E-mail address of who deploys; empty where the token does not say. */
-  caller(): Promise<string> {
+  async caller(): Promise<string> {
+    if (this.options.isUnasked) return ''
     this.identity ??= this.send('GET', `oauth2/tokeninfo?access_token=${tokenMark}`).then(
       ({ email = '' }) => email as string,
     )
@@ -70,6 +73,7 @@ export class Google {
    * @throws GoogleError
    */
   async get(path: string, method = 'GET', body?: Json): Promise<Json | null> {
+    if (this.options.isUnasked) return null
     try {
       return await this.persist(() => this.send(method, path, body))
     } catch (error) {

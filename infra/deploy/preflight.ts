@@ -53,9 +53,22 @@ export async function assertSignedIn(google: Google): Promise<void> {
   }
 }
 
-/** @param mayLoseRows whether an expiry may delete rows @throws SettingsError */
+/**
+ * A dry run needs nobody who is signed in: then nothing is asked.
+ * @param mayLoseRows whether an expiry may delete rows
+ * @throws SettingsError
+ */
 export async function preflight(google: Google, site: Site, mayLoseRows = false): Promise<void> {
-  await assertSignedIn(google)
+  const { options } = google
+  try {
+    await assertSignedIn(google)
+  } catch (error) {
+    if (!options.dryRun) throw error
+    options.say((error as Error).message.split('\n- ').at(-1)!)
+    options.say('So Google is asked nothing, and this is what a project would get that has nothing.')
+    options.isUnasked = true
+    return preflightHere(google, site)
+  }
   // What may not be seen is not there: of a project that nobody has set up yet.
   const looking = new Google({ ...google.options, dryRun: true })
   const asked = new Map<string, Promise<Json | null>>()
@@ -244,7 +257,8 @@ const checkSettings: Check = function* (site) {
 }
 
 /** It deploys the functions. Asking it for its version would take it a second. */
-const checkGcloud: Check = function* () {
+const checkGcloud: Check = function* (_site, _ask, { options }) {
+  if (options.isUnasked) return
   if (spawnSync('sh', ['-c', 'command -v gcloud'], { stdio: 'ignore' }).status !== 0)
     yield 'There is no gcloud: https://cloud.google.com/sdk/docs/install, or use Cloud Shell.'
 }

@@ -43,7 +43,7 @@ export async function setUpJobs(
   site: Site,
   endpoints: readonly Endpoint[] = readQueries('queries').map(({ endpoint }) => endpoint),
 ): Promise<void> {
-  const { say, dryRun } = google.options
+  const { say, dryRun, isUnasked } = google.options
   const client = await connect(google, site)
   const parent = `projects/${site.project}/locations/${site.region}`
   const wanted = endpoints
@@ -51,7 +51,8 @@ export async function setUpJobs(
     .map(endpoint => jobFor(endpoint, site))
   // None, for a dry run in a project whose API is not enabled yet.
   const none: [Job[]] = [[]]
-  const [there] = await google.persist(() => {
+  const [there] = await google.persist(async () => {
+    if (isUnasked) return none
     const listed = client.listJobs({ parent })
     return dryRun ? listed.catch(unless(permissionDenied, none)) : listed
   })
