@@ -3,7 +3,6 @@
  * operating system. A missed target, and one that was met better by an earlier commit, is marked and does not fail.
  */
 import { Argument, Command } from 'commander'
-import { agents } from './sections/agents.ts'
 import { callersOfOneKey } from './sections/callers.ts'
 import { cold } from './sections/cold.ts'
 import { hot } from './sections/hot.ts'
@@ -22,7 +21,6 @@ const sections: Record<string, (site: Site) => Promise<Measurement[]>> = {
   redact,
   callers: callersOfOneKey,
   memory,
-  agents,
   newest,
   rollup,
   newestOfTen,

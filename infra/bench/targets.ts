@@ -24,7 +24,6 @@ function target(what: string, most: number, unit: Target['unit'], before: (numbe
 export const targets = {
   hot: target('a hot answer: a bare function that sends the same bytes, CPU', 0.9, 'x', [0.91, 1.23]),
   token: target('a hot answer by a token: by a key, CPU', 1.3, 'x', []),
-  toolbox: target('a hot chart: MCP Toolbox on SQLite, on the clock', 0.017, 'x', []),
   coldCpu: target('a cold start, deployed: a bare function, CPU', 1.8, 'x', [null, 2]),
   coldClock: target('a cold start, deployed: a bare function, on the clock', 1.8, 'x', [null, 1.9]),
   missCached: target('a miss of usage.api-counts: the engine alone, CPU', 1.05, 'x', [null, 1.12]),

@@ -9,19 +9,10 @@ const rounds = 25
 const misses = 6
 
 /** With a number behind, each is a pattern without an answer; `logs.all` is not cached, and ignores `cold`. */
-const queries = [
-  {
-    endpoint: 'usage.api-counts',
-    query: `interval=daily&project=${project}%7Cnone`,
-    target: targets.missCached,
-  },
-  { endpoint: 'logs.all', query: `project=${project}&cold=`, target: targets.missUncached },
+const queries: [endpoint: string, query: string, target: Target][] = [
+  ['usage.api-counts', `interval=daily&project=${project}%7Cnone`, targets.missCached],
+  ['logs.all', `project=${project}&cold=`, targets.missUncached],
 ]
-interface Query {
-  endpoint: string
-  query: string
-  target: Target
-}
 
 /** Microseconds of CPU. */
 export async function miss(site: Site): Promise<Measurement[]> {
@@ -37,7 +28,7 @@ export async function miss(site: Site): Promise<Measurement[]> {
 
 async function measure(
   { ours, engine }: Record<'ours' | 'engine', Server>,
-  { endpoint, query, target }: Query,
+  [endpoint, query, target]: (typeof queries)[0],
   { headers }: Site,
 ): Promise<Measurement> {
   let calls = 0
