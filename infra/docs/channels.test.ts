@@ -1,4 +1,4 @@
-/** The recipes of alerts.md, "Channels": each channel of the page is applied, and delivers to a receiver on this machine. */
+/** The recipes of alerts.md: its first alert is told, and each of its channels delivers to a receiver on this machine. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
+import { edgeRow } from '../../functions/testing/edges.ts'
 import { warmEndpoints } from '../../functions/warm/handler.ts'
 import { type Deliver, openChannels } from '../../shared/alerts/deliver.ts'
 import type { Message } from '../../shared/alerts/channels.ts'
@@ -17,10 +18,20 @@ import { openServices, type Services } from '../../shared/services.ts'
 import { freePort } from '../../shared/testing/free-port.ts'
 import { apply } from '../lqe/apply/apply.ts'
 import { channelCommand } from '../lqe/channel.ts'
+import { loadLogs } from '../lqe/logs/load.ts'
 import { runCommand } from '../lqe/testing/command.ts'
 
-const [, page = ''] = readFileSync(join(import.meta.dirname, 'alerts.md'), 'utf8').split('\n## Channels\n')
-const blockOf = (language: string) => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(page)![1]!
+/** The blocks of a language in a section of a page. */
+function blocksOf(page: string, section: string, language: string): string[] {
+  const [, text = ''] = readFileSync(join(import.meta.dirname, page), 'utf8').split(`\n## ${section}\n`)
+  const blocks = text.split('\n## ')[0]!.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'))
+  return [...blocks].map(([, block]) => block!)
+}
+const [first, [sql]] = [
+  blocksOf('alerts.md', 'The first one', 'yaml'),
+  blocksOf('alerts.md', 'The first one', 'sql'),
+]
+const [hook = '', endpoint = '', alert = ''] = first
 const folder = mkdtempSync(join(tmpdir(), 'recipes-'))
 const secret = environment['HOOK_SECRET']!
 let config: Config
@@ -68,7 +79,7 @@ async function applied(yaml: string): Promise<(name: string, one?: Partial<Messa
 describe('the channels of the page', () => {
   /** In place of the receivers that it names, one on this machine. */
   const here = () =>
-    blockOf('yaml')
+    blocksOf('alerts.md', 'Channels', 'yaml')[0]!
       .replace('https://hooks.example.com', `https://${host}:${receiver.port}`)
       .replace('secret: PAGER_KEY', `secret: PAGER_KEY, url: 'https://${host}:${receiver.port}/v2/enqueue'`)
 
@@ -113,26 +124,31 @@ describe('the channels of the page', () => {
       await applied(here())
     )('hook')
     const { body, headers } = receiver.received[0]!
-    const { data, ...shown } = JSON.parse(blockOf('json')) as { data: object }
+    const { data, ...shown } = JSON.parse(blocksOf('reference.md', 'Alerts', 'json')[0]!) as { data: object }
     const sent = new Webhook(secret).verify(body, headers as Record<string, string>)
     expect(sent).toEqual({ ...shown, data: { ...data, id: message.id } })
   })
 })
 
-test('an alert is told by the warm function over HTTP, once it fires and once it is over', async () => {
+test('the first alert of the page is told by the warm function, once it fires and once it is over', async () => {
   const http = await startReceiver({ secure: false })
   const queries = mkdtempSync(join(folder, 'queries-'))
   const files = {
-    'channels.yaml': `hook: { kind: webhook, url: 'http://localhost:${http.port}/', secret: HOOK_SECRET }`,
-    'lines.yaml':
-      'id: 0b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e11\ndescription: Lines.\nparameters: { properties: {} }\n',
-    'lines.sql': 'SELECT 7 AS lines',
-    'many.alert.yaml':
-      'endpoint: lines\ncondition: { value: lines, above: 5 }\ntext: "{{ lines }} lines"\nchannels: [hook]\n',
+    'channels.yaml': hook.replace('9000', String(http.port)),
+    'edge.errors.sql': sql!,
+    'edge.errors.yaml': endpoint,
+    'edge.failing.alert.yaml': alert,
   }
   for (const [file, text] of Object.entries(files)) writeFileSync(join(queries, file), text)
+  const row = edgeRow('a', new Date().toISOString(), 'qhzvnxwtrkdplmcoyaeb', '/')
+  const failed = { ...row, id: 'b', metadata: { ...row.metadata, response: { status_code: 404 } } }
+  const rows = join(folder, 'rows.ndjson')
+  writeFileSync(rows, `${JSON.stringify(row)}\n${JSON.stringify(failed)}\n`)
+  const { dataDir, tablesDir: tablesFolder } = config
+  const into = { logsFolder: join(dataDir, 'logs'), tablesFolder, table: 'cloudflare.logs.prod' }
+  await loadLogs({ ...into, files: [rows], out: () => {} })
   const warmed = async () => {
-    await apply(services, { queries, dryRun: false, out: () => {} })
+    await apply(services, { queries, tablesFolder, dryRun: false, out: () => {} })
     const endpoints = await services.endpoints.all()
     await warmEndpoints({ services, config, log: () => {} }, endpoints)
     // As if its interval had passed.
@@ -141,17 +157,14 @@ test('an alert is told by the warm function over HTTP, once it fires and once it
   }
   await warmed()
   await warmed()
-  writeFileSync(join(queries, 'lines.sql'), 'SELECT 3 AS lines')
+  writeFileSync(join(queries, 'edge.failing.alert.yaml'), alert.replace('above: 0.05', 'above: 0.5'))
   await warmed()
   const told = http.received.map(({ body, headers }) =>
     new Webhook(secret).verify(body, headers as Record<string, string>),
   )
   expect(told).toMatchObject([
-    {
-      type: 'alert.firing',
-      data: { alert: 'many', endpoint: 'lines', text: '7 lines', rows: [{ lines: 7 }] },
-    },
-    { type: 'alert.resolved', data: { alert: 'many' } },
+    { type: 'alert.firing', data: { alert: 'edge.failing', text: '1 of 2 requests failed' } },
+    { type: 'alert.resolved', data: { alert: 'edge.failing' } },
   ])
   await http.close()
 })
@@ -165,13 +178,8 @@ describe('the receiver of the page', () => {
   beforeAll(async () => {
     port.here = await freePort()
     const file = join(folder, 'receiver.mjs')
-    const text = blockOf('js').replace('9000', String(port.here))
-    expect(
-      text
-        .trim()
-        .split('\n')
-        .filter(line => !/^(import |$)/.test(line)),
-    ).toHaveLength(14)
+    const receiver = readFileSync(join(import.meta.dirname, 'receiver.mjs'), 'utf8')
+    const text = receiver.replace('9000', String(port.here))
     // Says when it listens.
     writeFileSync(file, text.replace("'127.0.0.1')", "'127.0.0.1', () => console.log('listens'))"))
     program = spawn(process.execPath, [file], {
@@ -187,13 +195,13 @@ describe('the receiver of the page', () => {
     await once(program, 'exit')
   })
   beforeEach(async () => {
-    const [, yaml = ''] = /with `(hook: .*?)`/.exec(page)!
-    deliver = await applied(yaml.replace('9000', String(port.here)))
+    deliver = await applied(hook.replace('9000', String(port.here)))
   })
 
   test('takes a message once', async () => {
     for (const id of ['a', 'b', 'a']) await deliver('hook', { id })
-    expect(lines).toEqual(['listens', message.text, message.text])
+    const line = `alert.firing: ${message.text}`
+    expect(lines).toEqual(['listens', line, line])
   })
 
   test('takes nothing that is signed with another secret, later, or not at all', async () => {
