@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { watch } from 'node:fs/promises'
@@ -109,14 +110,25 @@ async function startService({ port, drainMs }: Config): Promise<Server> {
 
 /** Applies the folder when a file in it is saved, and says where one is wrong; what was in force stays so then. */
 async function watchFiles(queries: string, applyFiles: () => Promise<void>): Promise<void> {
+  let applied = ''
   for await (const { filename } of watch(queries)) {
     if (!/\.(sql|yaml)$/.test(filename ?? '')) continue
     await sleep(savedMs)
+    const saved = timesOf(queries)
+    if (saved === applied) continue // one save is several events
+    applied = saved
     await applyFiles().catch((error: Error) => {
       if (!(error instanceof QueriesError)) return warn(error.message)
       warn(...error.message.split('\n'), 'What was in force before stays so.')
     })
   }
+}
+
+/** Its files, and when each was written last. */
+function timesOf(folder: string): string {
+  return readdirSync(folder)
+    .map(name => `${name} ${statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs}`)
+    .join()
 }
 
 /** An editor may write a file in several steps, and the two of an endpoint one after the other. */
