@@ -36,6 +36,9 @@ const sqlSchema = {
   description: 'One GoogleSQL SELECT (BigQuery) over the tables; give it a LIMIT',
 }
 
+/** Tools that are of no endpoint: each is about those that take SQL of the caller. */
+const toolsOverTables = new Map([[patternsName, { describe: patternsTool, answer: patternsOf }]])
+
 interface ToolTarget {
   endpoint: Endpoint
   takesSql: boolean
@@ -58,7 +61,8 @@ export async function listTools({ call, caller }: McpCall): Promise<Tool[]> {
     }),
   )
   const withTables = [...targets.values()].flatMap(({ endpoint, takesSql }) => (takesSql ? endpoint : []))
-  return withTables.length > 0 ? [...tools, patternsTool(withTables)] : tools
+  const others = withTables.length > 0 ? [...toolsOverTables.values()] : []
+  return [...tools, ...others.map(({ describe }) => describe(withTables))]
 }
 
 /**
@@ -78,7 +82,7 @@ function targetsOf(caller: Caller, all: Endpoint[]): Map<string, ToolTarget> {
   const nameOf = (target: ToolTarget) => {
     const name = short(target)
     const { endpoint, takesSql } = target
-    return alike.get(name)!.length === 1 && name !== patternsName
+    return alike.get(name)!.length === 1 && !toolsOverTables.has(name)
       ? name
       : `${name}_${sha256(`${endpoint.id} ${takesSql}`).slice(0, 8)}`
   }
@@ -146,13 +150,14 @@ export async function callTool(
   mcpCall: McpCall,
   { name, arguments: args = {} }: ToolCall,
 ): Promise<CallToolResult> {
-  const target = name === patternsName ? null : await targetNamed(mcpCall, name)
+  const other = toolsOverTables.get(name)
+  const target = other ? null : await targetNamed(mcpCall, name)
   const targets = target ? null : targetsFor(mcpCall.caller, await mcpCall.call.services.endpoints.all())
   const withTables = [...(targets?.values() ?? [])].flatMap(each => (each.takesSql ? each.endpoint : []))
-  if (!target && (name !== patternsName || withTables.length === 0))
+  if (!target && (!other || withTables.length === 0))
     throw invalidParams(`There is no tool ${echo(name)}; ${nameHint(name, targets!.keys())}`)
   try {
-    return target ? await resultOf(mcpCall, target, args) : await patternsOf(mcpCall, withTables, args)
+    return target ? await resultOf(mcpCall, target, args) : await other!.answer(mcpCall, withTables, args)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     mcpCall.call.notes.error = error.code
