@@ -86,6 +86,16 @@ test('every path that is named exists', () => {
   expect(missing.map(({ file, match }) => `${file}: ${match[0]}`)).toEqual([])
 })
 
+test('every name that a document places in a file is there', () => {
+  const placed = cited(/`(\w+)`\s+in\s+`([\w./-]+\.tsx?)`/g)
+  expect(placed.length).toBeGreaterThan(10)
+  const missing = placed.filter(({ file, match: [, name, path] }) => {
+    const at = resolve(file, path!)
+    return !at || !new RegExp(`\\b${name}\\b`).test(readFileSync(at, 'utf8'))
+  })
+  expect(missing.map(({ file, match }) => `${file}: ${match[0]}`)).toEqual([])
+})
+
 test('every room of the map is a folder or file, and every folder of the house is on the map', () => {
   const map = /## Rooms\n(.*?)\n## /s.exec(readFileSync('shared/README.md', 'utf8'))![1]!
   const rooms = [...map.matchAll(/^\| `([^`]+)`/gm)].map(match => match[1]!.replace(/\/$/, ''))
