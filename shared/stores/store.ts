@@ -58,7 +58,7 @@ export interface Filter {
 export interface Search {
   collection: string
   where?: Filter[]
-  /** Documents without this field are left out, as in Firestore. */
+  /** As in Firestore: documents without this field are left out, values of other types go by type, text by its UTF-8 bytes. */
   orderBy?: { field: string; direction: 'asc' | 'desc' }
   /** 1 to 1,000. */
   limit: number
