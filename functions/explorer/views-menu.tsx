@@ -108,6 +108,9 @@ function Shelf({ title, views, open, mayChange }: ShelfProps) {
   )
 }
 
+/** Once, as it is the same for each drawing. */
+const focused = (input: HTMLInputElement | null) => input?.focus()
+
 interface LineProps extends Omit<ShelfProps, 'title'> {
   view: ViewText
 }
@@ -130,7 +133,7 @@ function Line({ view, views, open, mayChange }: LineProps) {
             aria-label={`New name of ${view.name}`}
             value={name}
             maxLength={100}
-            ref={input => input?.focus()}
+            ref={focused}
             write={text => (name.value = text)}
           />
           <button disabled={views.isBusy.value}>Rename</button>

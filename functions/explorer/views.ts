@@ -43,15 +43,16 @@ function onDevice({ name: endpoint }: Endpoint): Shelf {
   }
 }
 
-/** The views of one shelf, as they were last read, and what became of the last change. */
+/** The views of one shelf, as they were last read, and what became of the last change. Calls go one after the other. */
 export class Views {
   readonly all: Signal<ViewText[]> = signal([])
   readonly said = signal('')
-  /** Whether a call is on its way: there is one at a time. */
+  /** Whether a change is on its way. */
   readonly isBusy = signal(false)
   /** A view of the name that is to be saved, which a second press replaces. */
   readonly same = signal<ViewText | null>(null)
   readonly #shelf: Shelf
+  #last = Promise.resolve()
 
   constructor(shelf: Shelf) {
     this.#shelf = shelf
@@ -63,45 +64,68 @@ export class Views {
     return { saved, device, own: endpoint.maySaveViews ? saved : device }
   }
 
+  /** Nobody waits for it, so it disables nothing, and says nothing but why it failed. */
   read(): Promise<void> {
-    return this.#does('', () => {})
+    return this.#inTurn(async () => {
+      this.said.value = (await problemOf(() => this.#list())) || this.said.value
+    })
   }
 
-  async save(text: ViewText): Promise<void> {
-    await this.read()
-    const same = this.all.value.find(({ name }) => name === text.name)
-    if (same && this.same.value?.name !== text.name) {
-      this.same.value = same
-      return
-    }
-    this.same.value = null
-    await this.#does(`Saved as ${text.name}.`, () => this.#shelf.put(text, same))
+  save(text: ViewText): Promise<void> {
+    return this.#change(`Saved as ${text.name}.`, async () => {
+      await this.#list()
+      const same = this.all.value.find(({ name }) => name === text.name)
+      const isAsked = same !== undefined && this.same.value?.name !== text.name
+      this.same.value = isAsked ? same : null
+      if (isAsked) return false
+      await this.#shelf.put(text, same)
+      return true
+    })
   }
 
   rename(view: ViewText, name: string): Promise<void> {
-    return this.#does(`${view.name} is ${name} now.`, () =>
+    return this.#change(`${view.name} is ${name} now.`, () =>
       this.#shelf.put({ name, address: view.address }, view),
     )
   }
 
   remove(view: ViewText): Promise<void> {
-    return this.#does(`Deleted ${view.name}.`, () => this.#shelf.remove(view))
+    return this.#change(`Deleted ${view.name}.`, () => this.#shelf.remove(view))
   }
 
-  /** Reads them again, too, also after a change that failed: another may have come first. */
-  async #does(done: string, act: () => Promise<void> | void): Promise<void> {
+  /**
+   * Reads them again, too, also after a change that failed: another may have come first.
+   * @param act answers `false` where nothing was done
+   */
+  #change(done: string, act: () => Promise<boolean | void> | void): Promise<void> {
     this.isBusy.value = true
-    const attempt = async (step: () => Promise<void>) => {
-      const problem = await step().catch((error: unknown) => {
-        if (!(error instanceof ServiceError)) throw error
-        return error.problem.detail
-      })
-      return problem ?? ''
-    }
-    const problem = await attempt(async () => act())
-    const unread = await attempt(async () => void (this.all.value = await this.#shelf.list()))
-    this.said.value = problem || unread || done
-    this.isBusy.value = false
+    return this.#inTurn(async () => {
+      let isDone: boolean | void
+      const problem = await problemOf(async () => void (isDone = await act()))
+      const unread = await problemOf(() => this.#list())
+      this.said.value = problem || unread || (isDone === false ? '' : done)
+      this.isBusy.value = false
+    })
+  }
+
+  async #list(): Promise<void> {
+    this.all.value = await this.#shelf.list()
+  }
+
+  #inTurn(call: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(call, call)
+    return this.#last
+  }
+}
+
+/** What the service says against it; empty where it says nothing. */
+async function problemOf(call: () => Promise<void>): Promise<string> {
+  try {
+    await call()
+    return ''
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return error.problem.detail
   }
 }
 
