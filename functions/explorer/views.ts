@@ -72,38 +72,42 @@ export class Views {
   }
 
   save(text: ViewText): Promise<void> {
-    return this.#change(`Saved as ${text.name}.`, async () => {
+    return this.#change(async () => {
       await this.#list()
       const same = this.all.value.find(({ name }) => name === text.name)
       const isAsked = same !== undefined && this.same.value?.name !== text.name
       this.same.value = isAsked ? same : null
-      if (isAsked) return false
+      if (isAsked) return ''
       await this.#shelf.put(text, same)
-      return true
+      return `Saved as ${text.name}.`
     })
   }
 
   rename(view: ViewText, name: string): Promise<void> {
-    return this.#change(`${view.name} is ${name} now.`, () =>
-      this.#shelf.put({ name, address: view.address }, view),
-    )
+    return this.#change(async () => {
+      await this.#shelf.put({ name, address: view.address }, view)
+      return `${view.name} is ${name} now.`
+    })
   }
 
   remove(view: ViewText): Promise<void> {
-    return this.#change(`Deleted ${view.name}.`, () => this.#shelf.remove(view))
+    return this.#change(async () => {
+      await this.#shelf.remove(view)
+      return `Deleted ${view.name}.`
+    })
   }
 
   /**
    * Reads them again, too, also after a change that failed: another may have come first.
-   * @param act answers `false` where nothing was done
+   * @param act answers what was done
    */
-  #change(done: string, act: () => Promise<boolean | void> | void): Promise<void> {
+  #change(act: () => Promise<string>): Promise<void> {
     this.isBusy.value = true
     return this.#inTurn(async () => {
-      let isDone: boolean | void
-      const problem = await problemOf(async () => void (isDone = await act()))
+      let done = ''
+      const problem = await problemOf(async () => void (done = await act()))
       const unread = await problemOf(() => this.#list())
-      this.said.value = problem || unread || (isDone === false ? '' : done)
+      this.said.value = problem || unread || done
       this.isBusy.value = false
     })
   }
