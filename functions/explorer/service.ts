@@ -85,8 +85,8 @@ export class ServiceError extends Error {
 
 /** @throws ServiceError */
 export async function listEndpoints(key: string): Promise<Endpoint[]> {
-  const response = await send(key, 'api/endpoints')
-  const { result, meta } = (await response.json()) as { result: Endpoint[]; meta: { rights: string[] } }
+  const answer = await send(key, 'api/endpoints')
+  const { result, meta } = await bodyOf<{ result: Endpoint[]; meta: { rights: string[] } }>(answer)
   const mayRunFresh = meta.rights.includes('cache:bypass')
   const mayReadSql = meta.rights.includes('definitions:read')
   const maySaveViews = meta.rights.includes('views:write')
@@ -95,20 +95,17 @@ export async function listEndpoints(key: string): Promise<Endpoint[]> {
 
 /** @throws ServiceError */
 export async function listTables(key: string, endpoint: Endpoint): Promise<TableDescription[]> {
-  const response = await send(key, `api/endpoints/${encodeURIComponent(endpoint.name)}/tables`)
-  return ((await response.json()) as { result: TableDescription[] }).result
+  return resultOf(send(key, `api/endpoints/${encodeURIComponent(endpoint.name)}/tables`))
 }
 
 /** @throws ServiceError */
 export async function explainEndpoint(key: string, endpoint: Endpoint): Promise<ExplainedPart[]> {
-  const response = await send(key, `api/endpoints/${encodeURIComponent(endpoint.name)}/explain`)
-  return ((await response.json()) as { result: ExplainedPart[] }).result
+  return resultOf(send(key, `api/endpoints/${encodeURIComponent(endpoint.name)}/explain`))
 }
 
 /** The views of an endpoint that are saved for others. @throws ServiceError */
 export async function listViews(key: string, endpoint: Endpoint): Promise<View[]> {
-  const response = await send(key, viewsOf(endpoint))
-  return ((await response.json()) as { result: View[] }).result
+  return resultOf(send(key, viewsOf(endpoint)))
 }
 
 /** @param before the view that it takes the place of @throws ServiceError */
@@ -141,7 +138,7 @@ export async function draftEndpoint(
 ): Promise<DraftAnswer> {
   const path = `api/endpoints/${encodeURIComponent(from.name)}/draft`
   const init = { method: 'POST', headers: asJson, body: JSON.stringify({ ...wish, write }) }
-  return ((await (await send(key, path, init)).json()) as { result: DraftAnswer }).result
+  return resultOf(send(key, path, init))
 }
 
 const asJson = { 'Content-Type': 'application/json' }
@@ -165,7 +162,8 @@ export async function runQuery(
     signal,
     ...(fresh ? { cache: 'reload' as const } : {}),
   })
-  const { result: rows, meta } = (await response.json()) as { result: Row[]; meta: Meta }
+  const { result: rows, meta } = await bodyOf<{ result: Row[]; meta: Meta }>(response)
+  signal.throwIfAborted() // what was there already may be read to its end
   const took = performance.now() - started
   return { rows, truncated: meta.truncated, redacted: meta.redacted, headers: response.headers, took }
 }
@@ -228,17 +226,28 @@ function compareClocks(response: Response, sent: number): void {
   behind = Math.abs(difference) > 5000 ? difference : 0
 }
 
+const unreached = {
+  title: 'The service could not be reached',
+  detail: 'Nothing came back. See whether it is running and whether you are online, then run again.',
+}
+const cut = {
+  title: 'The answer is not whole',
+  detail: 'It was cut on its way, or another than the service gave it. Run again.',
+}
+
+/** What is thrown where a call did not come to its end. */
+function failure(error: unknown, problem: typeof cut): unknown {
+  const isStopped = error instanceof DOMException && error.name === 'AbortError'
+  return isStopped ? error : new ServiceError(problem)
+}
+
 /** `no-cache` makes the browser revalidate each time, so that the headers say how this answer came about. */
 async function send(key: string, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { ...(init.headers as Record<string, string> | undefined), 'X-API-KEY': key }
   const sent = Date.now()
   const response = await fetch(path, { cache: 'no-cache', credentials: 'omit', ...init, headers }).catch(
     (error: unknown) => {
-      if (error instanceof DOMException && error.name === 'AbortError') throw error
-      throw new ServiceError({
-        title: 'The service could not be reached',
-        detail: 'Nothing came back. See whether it is running and whether you are online, then run again.',
-      })
+      throw failure(error, unreached)
     },
   )
   compareClocks(response, sent)
@@ -250,5 +259,17 @@ async function send(key: string, path: string, init: RequestInit = {}): Promise<
     detail: 'Its answer says no more than that.',
     status,
   }
-  throw new ServiceError(problem ?? bare, response.headers.get('retry-after'))
+  throw new ServiceError({ ...bare, ...problem }, response.headers.get('retry-after'))
+}
+
+async function bodyOf<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T
+  } catch (error) {
+    throw failure(error, cut)
+  }
+}
+
+async function resultOf<T>(response: Promise<Response>): Promise<T> {
+  return (await bodyOf<{ result: T }>(await response)).result
 }

@@ -24,6 +24,8 @@ interface Asked {
   sql: string
   answer(rows: object[], redacted?: boolean): void
   refuse(status: number, detail: string): void
+  /** Its body ends too early. */
+  cut(): void
 }
 
 /** Requests that the page has sent and that wait for their answers. */
@@ -40,6 +42,7 @@ beforeEach(() => {
         sql,
         answer: (rows, redacted = false) => respond({ result: rows, meta: { truncated: false, redacted } }),
         refuse: (status, detail) => respond({ title: 'Refused', detail }, status),
+        cut: () => resolve(new Response('{"result":[{"id":')),
       })
       init!.signal!.addEventListener('abort', () => reject(new DOMException('', 'AbortError')))
     })
@@ -118,6 +121,22 @@ test('a refusal takes the rows away and says why; a stop keeps them, and says th
   ])
   store.change({ search: '' })
   expect(store.problem.value).toBeNull()
+})
+
+test('an answer that is cut is a failure, of the rows, the chart and the patterns', async () => {
+  const { store } = open()
+  store.change({ list: 'patterns' })
+  await settled()
+  for (const each of waiting) each.cut()
+  await settled()
+  expect([store.isRunning.value, store.problem.value]).toEqual([
+    false,
+    expect.objectContaining({ message: expect.stringMatching(/^It was cut/) }),
+  ])
+  expect([store.drawn.value!.problem, store.patterns.answer.value!.problem]).toEqual([
+    expect.stringMatching(/^No chart: It was cut/),
+    expect.stringMatching(/^It was cut/),
+  ])
 })
 
 test('older rows are added once, and what fails to come takes nothing away', async () => {

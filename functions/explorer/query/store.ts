@@ -194,11 +194,7 @@ export class QueryStore {
         this.isFolded.value = 'answer' in outcome && this.isCurrent.value
       })
     const ended = this.#asking(
-      async signal => {
-        const answer = await runQuery(this.key, query, signal, fresh)
-        signal.throwIfAborted()
-        settle({ answer })
-      },
+      async signal => settle({ answer: await runQuery(this.key, query, signal, fresh) }),
       error => {
         if (error !== 'stopped') return settle({ error })
         batch(() => (this.isRunning.value = !(this.isStopped.value = true)))
