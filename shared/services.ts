@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 import { localKeyFile, openDataFolder } from './data-folder.ts'
-import { type Deliver, openChannels } from './alerts/deliver.ts'
+import { type Delivery, openChannels } from './alerts/deliver.ts'
 import type { QueryEngine } from './engines/engine.ts'
 import { BytesInFlight } from './answers/in-flight.ts'
 import { AnswerCache } from './cache/cache.ts'
@@ -19,7 +19,7 @@ import { type Authenticate, createAuthenticator } from './keys/authenticate.ts'
 import { type Issuers, openIssuers } from './keys/issuers.ts'
 import { isToken } from './key-text.ts'
 
-export interface Services {
+export interface Services extends Delivery {
   engine: QueryEngine
   store: Store
   endpoints: Endpoints
@@ -36,8 +36,6 @@ export interface Services {
   byteLimits: ByteLimits
   callLimits: CallLimits
   cursors: Cursors
-  /** To the channels of alerts. */
-  deliver: Deliver
   /** For what repeats during an outage: at most one line a second of a kind. */
   log: Log
   close(): Promise<void>
@@ -69,7 +67,7 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
     byteLimits: openByteLimits(store),
     cursors: openCursors(store, config),
     callLimits: openCallLimits(),
-    deliver: openChannels({ ...config, store }),
+    ...openChannels({ ...config, store }),
     issuers,
     authenticate: authenticator(store, issuers, config),
     async close() {

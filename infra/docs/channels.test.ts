@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Webhook } from 'standardwebhooks'
 import { edgeRow } from '../../functions/testing/edges.ts'
 import { warmEndpoints } from '../../functions/warm/handler.ts'
-import { type Deliver, openChannels } from '../../shared/alerts/deliver.ts'
+import { openChannels } from '../../shared/alerts/deliver.ts'
 import type { Message } from '../../shared/alerts/channels.ts'
 import { environment, failureOf, message } from '../../shared/alerts/testing/delivering.ts'
 import { answer, host, type Receiver, startReceiver } from '../../shared/alerts/testing/receiver.ts'
@@ -66,7 +66,7 @@ async function applied(yaml: string): Promise<(name: string, one?: Partial<Messa
   writeFileSync(join(queries, 'channels.yaml'), yaml)
   await apply(services, { queries, dryRun: false, out: () => {} })
   const there = `https://${host}:${receiver.port}`
-  const deliver: Deliver = openChannels({
+  const { deliver } = openChannels({
     ...config,
     store: services.store,
     secret: name => (name === 'SLACK_URL' ? `${there}/services/T0/B0/X` : config.secret(name)),
@@ -223,9 +223,6 @@ describe('the receiver of the page', () => {
     ]
     expect(statuses).toEqual([401, 401, 401, 401, 401])
     const another = await applied(`hook: { kind: webhook, url: '${url}', secret: ANOTHER_SECRET }`)
-    expect(await failureOf(another('hook'))).toMatchObject({
-      message: expect.stringContaining('answers 401'),
-      retryAfterMs: null,
-    })
+    expect((await failureOf(another('hook'))).message).toContain('answers 401')
   })
 })

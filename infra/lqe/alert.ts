@@ -42,13 +42,18 @@ async function list({ store, endpoints }: Services): Promise<void> {
 }
 
 /** `firing since 2026-01-31T12:00:00Z  edge.errors  project=abc  value 0.07` */
-function lineOf({ alert, parameters, state, since, value, silencedUntil }: AlertStatus): string {
+function lineOf(status: AlertStatus): string {
+  const { alert, parameters, state, since, value, silencedUntil, undelivered } = status
   return [
     state === null ? 'not evaluated yet' : `${state} since ${seconds(since!)}`,
     alert,
     queryText(parameters),
     value === null ? '' : `value ${value}`,
     silencedUntil === null ? '' : `silenced until ${seconds(silencedUntil)}`,
+    ...undelivered.map(
+      ({ channel, since, givenUp }) =>
+        `not delivered to ${channel} since ${seconds(since)}${givenUp ? ', given up' : ''}`,
+    ),
   ]
     .filter(Boolean)
     .join('  ')

@@ -55,10 +55,10 @@ export interface Message {
 /** A message that was not delivered. Its words hold no secret, no address and nothing that the receiver said. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
-  /** To be tried again after at least so many milliseconds; `null` = never. */
-  readonly retryAfterMs: number | null
+  /** To be tried again after at least so many milliseconds. */
+  readonly retryAfterMs: number
 
-  constructor(message: string, retryAfterMs: number | null) {
+  constructor(message: string, retryAfterMs = 0) {
     super(message)
     this.retryAfterMs = retryAfterMs
   }

@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { openSqlite } from '../stores/sqlite/store.ts'
 import { StoreError } from '../stores/store.ts'
 import { openChannels } from './deliver.ts'
-import { DeliveryError } from './channels.ts'
+import { channelsAt, DeliveryError, fieldsOfChannels } from './channels.ts'
 import { deliveries, environment, failureOf, hookTo, message } from './testing/delivering.ts'
 import { answer, type Behaviour, host, type Receiver, startReceiver } from './testing/receiver.ts'
 
@@ -31,21 +31,15 @@ describe('a delivery', () => {
     ])
   })
 
-  test.each([408, 425, 429, 500, 501, 502, 503, 504, 599])('may be tried again after %d', async status => {
-    receiver.behaviour = answer(status)
-    const error = await failureOf((await deliveries(hookTo(receiver.port)))())
-    expect(error).toMatchObject({ message: `channel hook: the receiver answers ${status}`, retryAfterMs: 0 })
-  })
-
-  test.each([300, 304, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 451])(
-    'is given up after %d, also where it says Retry-After',
+  test.each([300, 304, 400, 401, 403, 404, 410, 413, 422, 429, 451, 500, 501, 502, 503, 504, 599])(
+    'may be tried again after %d, not before Retry-After',
     async status => {
-      receiver.behaviour = answer(status, { 'retry-after': '1' })
-      const error = await failureOf((await deliveries(hookTo(receiver.port)))())
-      expect(error).toMatchObject({
-        message: `channel hook: the receiver answers ${status}`,
-        retryAfterMs: null,
-      })
+      const words = `channel hook: the receiver answers ${status}`
+      receiver.behaviour = answer(status)
+      const deliver = await deliveries(hookTo(receiver.port))
+      expect(await failureOf(deliver())).toMatchObject({ message: words, retryAfterMs: 0 })
+      receiver.behaviour = answer(status, { 'retry-after': '7' })
+      expect(await failureOf(deliver())).toMatchObject({ message: words, retryAfterMs: 7_000 })
     },
   )
 
@@ -70,7 +64,7 @@ describe('a delivery', () => {
     const another = await startReceiver({ secure: false })
     receiver.behaviour = answer(status, { location: `http://127.0.0.1:${another.port}/` })
     const error = await failureOf((await deliveries(hookTo(receiver.port)))())
-    expect(error.retryAfterMs).toBeNull()
+    expect(error.message).toContain(`answers ${status}`)
     expect(another.connections).toBe(0)
     await another.close()
   })
@@ -78,14 +72,27 @@ describe('a delivery', () => {
   test('goes to no channel that the file does not have', async () => {
     const deliver = await deliveries(hookTo(receiver.port))
     for (const name of ['pager', 'toString', '__proto__', ''])
-      expect(await failureOf(deliver({}, name))).toMatchObject({ retryAfterMs: null })
+      expect((await failureOf(deliver({}, name))).message).toContain('has none of this name')
+  })
+
+  test('says which channels it goes to: others once they are applied', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const settings = { rememberMs: 0, secret: () => undefined, alertsToLoopback: false }
+    const { appliedChannels } = openChannels({ store, ...settings })
+    expect(await appliedChannels()).toBe('')
+    await store.create(channelsAt, fieldsOfChannels(hookTo(1)))
+    const first = await appliedChannels()
+    expect(await appliedChannels()).toBe(first)
+    await store.update(channelsAt, { set: fieldsOfChannels(hookTo(1)) })
+    expect(await appliedChannels()).not.toBe(first)
+    await store.close()
   })
 
   test('is tried again where the store does not answer', async () => {
     const store = openSqlite({ file: ':memory:' })
     store.get = () => Promise.reject(new StoreError('unavailable', 'away'))
     const settings = { rememberMs: 1, secret: () => undefined, alertsToLoopback: false }
-    const deliver = openChannels({ store, ...settings })
+    const { deliver } = openChannels({ store, ...settings })
     const error = await failureOf(deliver('hook', message, new AbortController().signal))
     expect(error).toBeInstanceOf(DeliveryError)
     expect(error.retryAfterMs).toBe(0)
@@ -247,10 +254,7 @@ describe('the address', () => {
   ])('is refused where it is %s', async (_, addresses) => {
     const resolve = async () => addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 }))
     const error = await failureOf((await deliveries(hookTo(receiver.port), { resolve }))())
-    expect(error).toMatchObject({
-      message: expect.stringContaining('not on the internet'),
-      retryAfterMs: null,
-    })
+    expect(error.message).toContain('not on the internet')
     expect(receiver.connections).toBe(0)
   })
 
@@ -258,10 +262,7 @@ describe('the address', () => {
     for (const name of ['127.0.0.1', '[::1]', 'localhost', host]) {
       const channels = hookTo(receiver.port, '/', name)
       const error = await failureOf((await deliveries(channels, { alertsToLoopback: false }))())
-      expect(error).toMatchObject({
-        message: expect.stringContaining('ALERTS_TO_LOOPBACK'),
-        retryAfterMs: null,
-      })
+      expect(error.message).toContain('ALERTS_TO_LOOPBACK')
     }
     expect(receiver.connections).toBe(0)
   })
@@ -278,7 +279,7 @@ describe('the address', () => {
     const resolve = async () => [{ address: '93.184.215.14', family: 4 }]
     const channels = { hook: { kind: 'webhook' as const, url, secret: 'HOOK_SECRET' } }
     const error = await failureOf((await deliveries(channels, { resolve }))())
-    expect(error).toMatchObject({ message: expect.stringContaining('its address is no'), retryAfterMs: null })
+    expect(error.message).toContain('its address is no')
   })
 
   test('is no proxy’s that the environment has', async () => {
@@ -392,5 +393,5 @@ test('no error has a secret, an address that is one, or a word of the receiver',
   }
   const words = errors.map(error => inspect(error, { depth: null, showHidden: true })).join('\n')
   for (const secret of [canary, ...Object.values(environment)]) expect(words).not.toContain(secret)
-  expect(errors.every(error => error instanceof DeliveryError && error.retryAfterMs !== undefined)).toBe(true)
+  expect(errors.every(error => error instanceof DeliveryError)).toBe(true)
 })

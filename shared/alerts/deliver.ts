@@ -11,9 +11,15 @@ import { beginning } from '../visible-text.ts'
 /**
  * @param channel by its name in `channels.yaml`
  * @param signal gives this try up
- * @throws DeliveryError; with the milliseconds 0 it may be tried again whenever the caller likes
+ * @throws DeliveryError
  */
 export type Deliver = (channel: string, message: Message, signal: AbortSignal) => Promise<void>
+
+export interface Delivery {
+  deliver: Deliver
+  /** Which channels deliveries go to: another text once they were applied again. @throws ApiError */
+  appliedChannels(): Promise<string>
+}
 
 interface Delivering {
   store: Store
@@ -31,39 +37,43 @@ interface Delivering {
 }
 
 /** Reads the channels that were applied, a changed one within `rememberMs`. */
-export function openChannels(config: Delivering): Deliver {
+export function openChannels(config: Delivering): Delivery {
   const { rememberMs, alertsToLoopback: toLoopback, timeoutMs = 10_000 } = config
   const { google = googleHere() } = config
   const resolve = oneAtATime(config.resolve)
   const channels = remembered(config)
   const secret = openSecrets(config.secret, google, rememberMs)
   const attempt = async (name: string, message: Message, signal: AbortSignal) => {
-    const channel = await channels(name)
+    const channel = channelIn((await channels()).channels, name)
     const secrets = await secretsOf(channel, secret, google, signal)
     return post(requestFor(channel, message, secrets), { toLoopback, resolve, signal })
   }
-  return async (name, message, given) => {
-    const signal = AbortSignal.any([given, AbortSignal.timeout(timeoutMs)])
-    try {
-      assertTaken(await Promise.race([attempt(name, message, signal), aborted(signal)]))
-    } catch (error) {
-      throw inWords(error, name, signal)
-    }
+  return {
+    async deliver(name, message, given) {
+      const signal = AbortSignal.any([given, AbortSignal.timeout(timeoutMs)])
+      try {
+        assertTaken(await Promise.race([attempt(name, message, signal), aborted(signal)]))
+      } catch (error) {
+        throw inWords(error, name, signal)
+      }
+    },
+    appliedChannels: async () => (await channels()).version ?? '',
   }
 }
 
-function remembered({ store, rememberMs }: Delivering): (name: string) => Promise<Channel> {
-  const read = rememberReads<Channels>({
+function remembered({ store, rememberMs }: Delivering): () => ReturnType<typeof readChannels> {
+  const read = rememberReads<Awaited<ReturnType<typeof readChannels>>>({
     max: 1,
     rememberMs,
-    read: async () => ({ value: (await readChannels(store)).channels }),
+    read: async () => ({ value: await readChannels(store) }),
     unavailable: 'The channels cannot be read at the moment.',
   })
-  return async name => {
-    const channels = await read('all', undefined)
-    if (!Object.hasOwn(channels, name)) throw new DeliveryError('channels.yaml has none of this name', null)
-    return channels[name]!
-  }
+  return () => read('all', undefined)
+}
+
+function channelIn(channels: Channels, name: string): Channel {
+  if (!Object.hasOwn(channels, name)) throw new DeliveryError('channels.yaml has none of this name')
+  return channels[name]!
 }
 
 async function secretsOf(channel: Channel, secret: Secret, google: Google, signal: AbortSignal) {
@@ -80,14 +90,10 @@ function aborted(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** Of 4xx: a receiver that was slow, takes no early data, or has too many. */
-const passing = [408, 425, 429]
-
-/** @throws DeliveryError for every status but 2xx: a redirect, or what the receiver refuses, stays as it is */
+/** @throws DeliveryError for every status but 2xx: an address that is wrong today, or a receiver that refuses, may be corrected */
 function assertTaken({ status, retryAfter }: Answer): void {
-  if (status >= 200 && status < 300) return
-  const isFinal = status >= 300 && status < 500 && !passing.includes(status)
-  throw new DeliveryError(`the receiver answers ${status}`, isFinal ? null : retryAfterMs(retryAfter))
+  if (status < 200 || status >= 300)
+    throw new DeliveryError(`the receiver answers ${status}`, retryAfterMs(retryAfter))
 }
 
 const longestRetryMs = 3_600_000
@@ -100,14 +106,13 @@ function retryAfterMs(text = ''): number {
 
 /** Errors of Node may have the address, which may be a secret, so of these it is the code alone. */
 function inWords(error: unknown, name: string, signal: AbortSignal): DeliveryError {
-  const failed = (words: string, retryAfterMs: number | null) =>
+  const failed = (words: string, retryAfterMs = 0) =>
     new DeliveryError(`channel ${name}: ${words}`, retryAfterMs)
   const { message, code, name: kind } = error as NodeJS.ErrnoException
   if (error instanceof DeliveryError) return failed(message, error.retryAfterMs)
-  if (error instanceof RefusedAddress) return failed(message, null)
-  if (error instanceof ApiError) return failed(message, 0)
-  if (signal.aborted) return failed('there was no answer in time', 0)
-  return failed(`the receiver cannot be reached (${code ?? kind})`, 0)
+  if (error instanceof RefusedAddress || error instanceof ApiError) return failed(message)
+  if (signal.aborted) return failed('there was no answer in time')
+  return failed(`the receiver cannot be reached (${code ?? kind})`)
 }
 
 type Kind = Channel['kind']

@@ -13,6 +13,7 @@ test('in 100 random histories each transition is told at least once, under one i
   expect(counts.kills).toBeGreaterThan(50)
   expect(counts.pauses).toBeGreaterThan(50)
   expect(counts.faults).toBeGreaterThan(100)
+  expect(counts.givenUp).toBeGreaterThan(10)
 })
 
 /** What is written last is held back until the next write, so after it was sent. */
@@ -63,6 +64,7 @@ test.each<[string, Mutant, RegExp]>([
     },
     /got/,
   ],
+  ['does not see that other channels are applied', { appliedChannels: async () => 'the same' }, /got/],
   [
     'forgets what a channel refused',
     {

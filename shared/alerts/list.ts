@@ -2,7 +2,9 @@
 import pMap from 'p-map'
 import type { Endpoint, Severity } from '../endpoints/definition.ts'
 import type { Store } from '../stores/store.ts'
-import { recordAt, recordIn, silencedUntil, type Subject, type Told } from './record.ts'
+import { type AlertRecord, recordAt, recordIn, silencedUntil, type Subject, type Told } from './record.ts'
+import { type LastTurn, maxAgeMs } from './due.ts'
+import { lastTurns } from './run.ts'
 import { shownState, type ToldState } from './state.ts'
 
 export interface AlertStatus {
@@ -20,8 +22,22 @@ export interface AlertStatus {
   text: string
   /** ISO 8601. */
   silencedUntil: string | null
+  /** Names of those that are told. */
+  channels: string[]
+  undelivered: Undelivered[]
+  /** From which time on it is evaluated next, ISO 8601; `null` = by the next call. */
+  nextAt: string | null
   /** What was told, the last first. */
   history: Told[]
+}
+
+/** A channel that does not take what it is told. */
+interface Undelivered {
+  channel: string
+  /** ISO 8601. */
+  since: string
+  /** Whether it is tried again with other channels alone. */
+  givenUp: boolean
 }
 
 /** Calls of the store at a time. */
@@ -33,21 +49,38 @@ export async function listAlerts(
   endpoints: Endpoint[],
   isShown: (subject: Subject) => boolean = () => true,
 ): Promise<AlertStatus[]> {
-  const alerts = endpoints.flatMap(endpoint => (endpoint.alerts ?? []).map(alert => ({ endpoint, alert })))
   const lists = await pMap(
-    alerts,
-    async ({ endpoint, alert }) => {
-      const subjects = alert.sets.map(set => ({ endpoint, alert, set })).filter(isShown)
-      if (subjects.length === 0) return []
-      const until = await silencedUntil(store, endpoint, alert)
-      return pMap(subjects, subject => statusOf(store, subject, until), reads)
+    endpoints,
+    async endpoint => {
+      const alerts = (endpoint.alerts ?? []).map(alert => ({
+        alert,
+        subjects: alert.sets.map(set => ({ endpoint, alert, set })).filter(isShown),
+      }))
+      const shown = alerts.filter(({ subjects }) => subjects.length > 0)
+      if (shown.length === 0) return []
+      const turns = await lastTurns(store, endpoint)
+      const statuses = await pMap(
+        shown,
+        async ({ alert, subjects }) => {
+          const until = await silencedUntil(store, endpoint, alert)
+          const last = turns[alert.name]
+          return pMap(subjects, subject => statusOf(store, subject, until, last), reads)
+        },
+        { concurrency: 4 },
+      )
+      return statuses.flat()
     },
     { concurrency: 4 },
   )
   return lists.flat()
 }
 
-async function statusOf(store: Store, subject: Subject, until: Date | null): Promise<AlertStatus> {
+async function statusOf(
+  store: Store,
+  subject: Subject,
+  until: Date | null,
+  last: LastTurn | undefined,
+): Promise<AlertStatus> {
   const { endpoint, alert, set } = subject
   const { document } = await store.get(recordAt(subject), ['format', 'alert', 'record'])
   const record = document && recordIn(document.fields)
@@ -62,6 +95,20 @@ async function statusOf(store: Store, subject: Subject, until: Date | null): Pro
     value: record?.value ?? null,
     text: record?.text ?? '',
     silencedUntil: until?.toISOString() ?? null,
+    channels: alert.channels,
+    undelivered: record ? undeliveredOf(record, alert.channels) : [],
+    nextAt: last ? new Date(last.at + maxAgeMs(endpoint, alert)).toISOString() : null,
     history: record?.history.toReversed() ?? [],
   }
+}
+
+function undeliveredOf({ outbox }: AlertRecord, channels: string[]): Undelivered[] {
+  const all = outbox.flatMap(({ to }) => to)
+  return channels.flatMap(channel => {
+    const failing = all.flatMap(one => (one.channel === channel && one.failing ? [one.failing] : []))
+    const [first] = failing
+    if (!first) return []
+    const since = new Date(first.since).toISOString()
+    return [{ channel, since, givenUp: failing.some(({ isGivenUp }) => isGivenUp) }]
+  })
 }

@@ -127,7 +127,6 @@ const refused = {
   message: expect.stringMatching(
     /^channel hook: it(s address is not https| is on this machine| is in a private network)/,
   ),
-  retryAfterMs: null,
 }
 
 describe('a channel’s URL', () => {

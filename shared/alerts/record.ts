@@ -33,8 +33,24 @@ export interface Told {
 
 export interface Outgoing {
   message: Message
-  /** The channels that have not confirmed it, with the store's time from which it may be tried. */
-  to: { channel: string; tries: number; notBefore: number }[]
+  /** The channels that have not confirmed it. */
+  to: Recipient[]
+}
+
+export interface Recipient {
+  channel: string
+  tries: number
+  /** The store's time from which it may be tried. */
+  notBefore: number
+  /** Absent = it was not tried yet with the channels that are applied. */
+  failing?: {
+    /** The store's time from which on the channel has taken nothing. */
+    since: number
+    /** With which channels, as of `Delivery`. */
+    applied: string | null
+    /** Whether it is tried again with other channels alone. */
+    isGivenUp: boolean
+  }
 }
 
 /** One alert and set, as it is evaluated. */
@@ -45,7 +61,10 @@ export interface Subject {
 }
 
 const maxHistory = 50
-/** While more wait, nothing else is told: an outage of a receiver loses nothing, and the document stays small. */
+/**
+ * While as many wait, nothing else is told: an outage of a receiver loses nothing, and the document stays small. One that was
+ * given up makes room for another.
+ */
 const maxOutbox = 20
 /** The store may delete the state of an alert that is not there any more. */
 const keepMs = 30 * 86_400_000
@@ -71,7 +90,7 @@ export function advance(
   { now, isSilenced }: { now: number; isSilenced: boolean },
 ): AlertRecord {
   const record = before ?? { state: firstState(now), value: null, text: '', history: [], outbox: [] }
-  const isHeld = isSilenced || record.outbox.length >= maxOutbox
+  const isHeld = isSilenced || record.outbox.filter(isWaiting).length >= maxOutbox
   const rule = { ...subject.alert, marginMs: marginMs(subject.endpoint, subject.alert) }
   const { state, tells } = step(rule, record.state, found.finding, now, isHeld)
   const value = 'value' in found ? found.value : null
@@ -84,8 +103,20 @@ export function advance(
     value,
     text,
     history: [...record.history, { id, at: message.at, state: tells, value }].slice(-maxHistory),
-    outbox: [...record.outbox, ...(to.length > 0 ? [{ message, to }] : [])],
+    outbox: to.length > 0 ? [...withRoom(record.outbox), { message, to }] : record.outbox,
   }
+}
+
+function isWaiting({ to }: Outgoing): boolean {
+  return to.some(({ failing }) => !failing?.isGivenUp)
+}
+
+function withRoom(outbox: Outgoing[]): Outgoing[] {
+  if (outbox.length < maxOutbox) return outbox
+  return outbox.toSpliced(
+    outbox.findIndex(one => !isWaiting(one)),
+    1,
+  )
 }
 
 interface Telling {

@@ -7,7 +7,7 @@ import type { Store } from '../stores/store.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { Budget } from '../warm/budget.ts'
 import { DeliveryError } from './channels.ts'
-import { alertsCollection, silence } from './record.ts'
+import { alertsCollection, recordIn, silence } from './record.ts'
 import { listAlerts } from './list.ts'
 import { type AlertServices, runAlerts } from './run.ts'
 
@@ -31,11 +31,12 @@ let store: Store
 let asked: string[]
 let got: string[]
 let logged: string[]
+let applied: string
 
 beforeEach(() => {
   clock = Date.parse('2026-01-31T12:00:00Z')
   store = openSqlite({ file: ':memory:', now: () => clock })
-  ;[asked, got, logged] = [[], [], []]
+  ;[asked, got, logged, applied] = [[], [], [], 'first']
 })
 afterEach(() => store.close())
 
@@ -44,6 +45,7 @@ async function run(changes: Partial<AlertServices> = {}, budget = new Budget({ m
     store,
     log: (severity, message) => void logged.push(`${severity} ${message}`),
     deliver: async (channel, { parameters }) => void got.push(`${channel} ${parameters['project']}`),
+    appliedChannels: async () => applied,
     async ask({ set }): Promise<Row[]> {
       asked.push(String(set['project']))
       return [{}]
@@ -137,6 +139,95 @@ describe('a call for the alerts of an endpoint', () => {
     expect((await run()).counts).toEqual({ evaluated: 1, failed: 1 })
     expect((await store.get({ collection: alertsCollection, id })).document!.fields['format']).toBe(99)
     expect(logged).toContain('WARNING an alert could not be looked at')
+  })
+})
+
+describe('a channel that takes nothing for a day', () => {
+  const hourMs = 60 * minuteMs
+  const one: Alert = { ...alert, sets: [{ project: 'x' }], channels: ['gone', 'well'], everyMs: hourMs }
+  let rows: Row[]
+  let tried: string[]
+  beforeEach(() => {
+    endpoint.alerts = [one]
+    ;[rows, tried] = [[{}], []]
+  })
+  afterEach(() => void (endpoint.alerts = [alert]))
+
+  const refusing: Partial<AlertServices> = {
+    ask: async () => rows,
+    async deliver(channel, { state }) {
+      tried.push(`${channel} ${state}`)
+      if (channel === 'gone') throw new DeliveryError('the receiver answers 404')
+    },
+  }
+  const taking: Partial<AlertServices> = {
+    ...refusing,
+    deliver: async (channel, { state }) => void got.push(`${channel} ${state}`),
+  }
+  const hours = async (count: number) => {
+    for (; count > 0; count--) {
+      later(hourMs)
+      await run(refusing)
+    }
+  }
+  const status = async () => (await listAlerts(store, [endpoint]))[0]!
+  const gone = { channel: 'gone', since: '2026-01-31T12:00:00.000Z' }
+
+  test('is tried until then, shown, and given up with an ERROR; the others are told all the same', async () => {
+    await run(refusing)
+    expect((await status()).undelivered).toEqual([{ ...gone, givenUp: false }])
+    await hours(23)
+    expect(logged).not.toContain('ERROR an alert was not delivered')
+    expect(tried.filter(one => one === 'gone firing').length).toBeGreaterThan(20)
+    await hours(1)
+    expect(logged.filter(one => one.startsWith('ERROR'))).toEqual(['ERROR an alert was not delivered'])
+    expect((await status()).undelivered).toEqual([{ ...gone, givenUp: true }])
+    tried = []
+    for (let round = 0; round < 50; round++) {
+      rows = rows.length === 0 ? [{}] : []
+      await hours(1)
+    }
+    expect(tried.filter(one => one.startsWith('well'))).toHaveLength(50)
+    expect(tried.filter(one => one.startsWith('gone'))).toHaveLength(50)
+    const { documents } = await store.query({ collection: alertsCollection, limit: 10 })
+    expect(documents.flatMap(({ fields }) => recordIn(fields).outbox)).toHaveLength(20)
+  })
+
+  test('gets it all in order once channels are applied again', async () => {
+    await run(refusing)
+    await hours(25)
+    rows = []
+    await hours(1)
+    await run(taking)
+    expect(got).toEqual([])
+    applied = 'second'
+    await run(taking)
+    expect(got).toEqual(['gone firing', 'gone resolved'])
+    expect((await status()).undelivered).toEqual([])
+  })
+
+  test('gets what is new where it comes back by itself, and nothing from before that', async () => {
+    await run(refusing)
+    await hours(25)
+    rows = []
+    later(hourMs)
+    await run(taking)
+    expect(got).toEqual(['gone resolved', 'well resolved'])
+    expect((await status()).undelivered).toEqual([])
+    applied = 'second'
+    await run(taking)
+    expect(got).toHaveLength(2)
+  })
+
+  test('is tried at once with other channels, though it is not given up yet', async () => {
+    await run(refusing)
+    await hours(3)
+    later(minuteMs)
+    await run(taking)
+    expect(got).toEqual([])
+    applied = 'second'
+    await run(taking)
+    expect(got).toEqual(['gone firing'])
   })
 })
 

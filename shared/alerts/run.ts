@@ -6,9 +6,9 @@ import { ApiError } from '../errors.ts'
 import { describeError, type Log } from '../log.ts'
 import { type Fields, type Store, StoreError } from '../stores/store.ts'
 import type { Budget } from '../warm/budget.ts'
-import { takeTurn } from '../warm/turn.ts'
+import { takeTurn, warmingCollection } from '../warm/turn.ts'
 import { evaluate, isLater } from './state.ts'
-import type { Deliver } from './deliver.ts'
+import type { Delivery } from './deliver.ts'
 import { isDue, type LastTurn } from './due.ts'
 import {
   advance,
@@ -30,10 +30,9 @@ import { sendAll, type Stored } from './send.ts'
  */
 export type Ask = (subject: Subject, now: number, beforeMs: number) => Promise<Row[] | null>
 
-export interface AlertServices {
+export interface AlertServices extends Delivery {
   store: Store
   log: Log
-  deliver: Deliver
   ask: Ask
   /** Brings the answers of many sets up to date together, where that can be; a failure shows where they are asked for. */
   prepare(subjects: Subject[], now: number): Promise<void>
@@ -50,6 +49,17 @@ export interface AlertReport {
 /** Evaluations at a time. */
 const evaluations = { concurrency: 8 }
 
+/** Where the turns of an endpoint's alerts are noted. */
+const turnOf = (endpoint: Endpoint) => `${endpoint.id}.alerts`
+
+const turnsIn = ({ alerts }: Fields) => (alerts ?? {}) as unknown as Record<string, LastTurn>
+
+/** When its alerts were evaluated last, by their names. @throws StoreError */
+export async function lastTurns(store: Store, endpoint: Endpoint): Promise<Record<string, LastTurn>> {
+  const { document } = await store.get({ collection: warmingCollection, id: turnOf(endpoint) }, ['alerts'])
+  return turnsIn(document?.fields ?? {})
+}
+
 /** By many callers at once each is evaluated once; what a call that dies leaves is done by the next one. */
 export async function runAlerts(
   services: AlertServices,
@@ -60,9 +70,8 @@ export async function runAlerts(
   const count = (what: string, n = 1) => void (n > 0 && (counts[what] = (counts[what] ?? 0) + n))
   const report = { endpoint: endpoint.name, counts, error: null }
   try {
-    const isFree = await takeTurn(services.store, `${endpoint.id}.alerts`, async (now, left) => {
-      const last = (left['alerts'] ?? {}) as unknown as Record<string, LastTurn>
-      const alerts = await turn({ ...services, budget, count, now }, endpoint, last)
+    const isFree = await takeTurn(services.store, turnOf(endpoint), async (now, left) => {
+      const alerts = await turn({ ...services, budget, count, now }, endpoint, turnsIn(left))
       return { alerts: alerts as unknown as Fields[string] }
     })
     if (!isFree) count('another_call')
@@ -113,7 +122,7 @@ async function turn(
   const sent = await sendAll({ ...work, signal: work.budget.signal }, stored)
   for (const one of sent.values()) {
     count('sent', one.sent)
-    count('refused', one.refused)
+    count('given_up', one.givenUp)
     count('unsent', Number(one.isUnsent))
   }
   const byAlert = Map.groupBy(looked, ({ subject }) => subject.alert)

@@ -2,9 +2,10 @@
 import pMap from 'p-map'
 import { describeError, type Log } from '../log.ts'
 import { type Reference, type Store, StoreError } from '../stores/store.ts'
-import type { Deliver } from './deliver.ts'
 import { DeliveryError, type Message } from './channels.ts'
-import { type AlertRecord, fieldsOfRecord, type Outgoing, type Subject } from './record.ts'
+import { type AlertRecord, fieldsOfRecord, type Outgoing, type Recipient, type Subject } from './record.ts'
+import { ApiError } from '../errors.ts'
+import type { Delivery } from './deliver.ts'
 
 /** A record as it is stored. */
 export interface Stored {
@@ -14,10 +15,9 @@ export interface Stored {
   record: AlertRecord
 }
 
-interface Sending {
+interface Sending extends Delivery {
   store: Store
   log: Log
-  deliver: Deliver
   /** The store's time. */
   now: number
   signal: AbortSignal
@@ -25,8 +25,8 @@ interface Sending {
 
 export interface Sent {
   sent: number
-  /** Refused for good. */
-  refused: number
+  /** Given up after a day, until channels are applied again. */
+  givenUp: number
   /** Whether something is left. */
   isUnsent: boolean
 }
@@ -35,39 +35,38 @@ export interface Sent {
 const deliveries = { concurrency: 16 }
 const firstDelayMs = 30_000
 const longestDelayMs = 3_600_000
+/** A channel that takes nothing for so long gets each further message once. */
+const giveUpMs = 86_400_000
+
+interface Pass extends Sending {
+  /** Channels that failed in this call. */
+  down: Set<string>
+  /** As of `Delivery`; `null` = it cannot be known now. */
+  applied: string | null
+}
 
 /** A channel that fails is left alone for the rest of the call, so that it costs one wait, and not one for each message. */
 export async function sendAll(sending: Sending, all: Stored[]): Promise<Map<Stored, Sent>> {
-  const down = new Set<string>()
-  const sent = await pMap(all, async one => [one, await sendOne(sending, one, down)] as const, deliveries)
+  if (all.length === 0) return new Map()
+  const applied = await sending.appliedChannels().catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error
+    return null
+  })
+  const pass = { ...sending, down: new Set<string>(), applied }
+  const sent = await pMap(all, async one => [one, await sendOne(pass, one)] as const, deliveries)
   return new Map(sent)
 }
 
-async function sendOne(sending: Sending, stored: Stored, down: Set<string>): Promise<Sent> {
+async function sendOne(pass: Pass, stored: Stored): Promise<Sent> {
   const { subject, at, version, record } = stored
-  const outbox: Outgoing[] = []
-  const counts = { sent: 0, refused: 0 }
-  const waiting = new Set<string>()
-  for (const { message, to } of record.outbox) {
-    const left: Outgoing['to'] = []
-    for (const one of to) {
-      const isHeld = waiting.has(one.channel) || down.has(one.channel)
-      const outcome = isHeld ? one : await attempt(sending, message, one, down)
-      if (typeof outcome === 'string') counts[outcome]++
-      else {
-        left.push(outcome)
-        waiting.add(one.channel)
-      }
-    }
-    if (left.length > 0) outbox.push({ message, to: left })
-  }
+  const { outbox, counts } = await passThrough(pass, record.outbox)
   const isConfirmed = JSON.stringify(outbox) === JSON.stringify(record.outbox) || (await confirm())
   return { ...counts, isUnsent: outbox.length > 0 || !isConfirmed }
 
   /** Where that fails, the same is sent once more. */
   async function confirm(): Promise<boolean> {
-    const fields = fieldsOfRecord(subject, { ...record, outbox }, sending.now)
-    return sending.store.replace(at, fields, version).then(
+    const fields = fieldsOfRecord(subject, { ...record, outbox }, pass.now)
+    return pass.store.replace(at, fields, version).then(
       () => true,
       (error: unknown) => {
         if (!(error instanceof StoreError)) throw error
@@ -77,27 +76,77 @@ async function sendOne(sending: Sending, stored: Stored, down: Set<string>): Pro
   }
 }
 
+/** @returns what is left of the outbox */
+async function passThrough(pass: Pass, before: Outgoing[]) {
+  const counts = { sent: 0, givenUp: 0 }
+  const waiting = new Set<string>()
+  let outbox: Outgoing[] = []
+  for (const { message, to } of withChannels(before, pass.applied)) {
+    const left: Recipient[] = []
+    for (const one of to) {
+      const { channel } = one
+      const isHeld = one.failing?.isGivenUp || waiting.has(channel) || pass.down.has(channel)
+      const after = isHeld
+        ? one
+        : await attempt(pass, message, one, sinceIn([...outbox, { message, to }], channel))
+      if (after === null) {
+        counts.sent++
+        outbox = withoutGivenUp(outbox, channel)
+        continue
+      }
+      left.push(after)
+      if (!after.failing?.isGivenUp) waiting.add(channel)
+      else if (after !== one) counts.givenUp++
+    }
+    if (left.length > 0) outbox.push({ message, to: left })
+  }
+  return { outbox, counts }
+}
+
+/** What failed with the channels of before begins anew. */
+function withChannels(outbox: Outgoing[], applied: string | null): Outgoing[] {
+  const anew = (one: Recipient): Recipient =>
+    applied === null || !one.failing || one.failing.applied === applied
+      ? one
+      : { channel: one.channel, tries: 0, notBefore: 0 }
+  return outbox.map(({ message, to }) => ({ message, to: to.map(anew) }))
+}
+
+/** What a channel has taken since is later than what it was not given, which would turn back what it shows. */
+function withoutGivenUp(outbox: Outgoing[], taking: string): Outgoing[] {
+  return outbox
+    .map(({ message, to }) => ({ message, to: to.filter(({ channel }) => channel !== taking) }))
+    .filter(({ to }) => to.length > 0)
+}
+
+/** Since when a channel takes nothing, where it has failed before. */
+function sinceIn(outbox: Outgoing[], channel: string): number | undefined {
+  const own = outbox.flatMap(({ to }) => to).filter(one => one.channel === channel)
+  return own.find(({ failing }) => failing)?.failing!.since
+}
+
+/** @returns `null` where the channel has taken it */
 async function attempt(
-  { deliver, log, now, signal }: Sending,
+  { deliver, log, now, signal, down, applied }: Pass,
   message: Message,
-  one: Outgoing['to'][number],
-  down: Set<string>,
-): Promise<Outgoing['to'][number] | 'sent' | 'refused'> {
+  one: Recipient,
+  since = now,
+): Promise<Recipient | null> {
   const { channel, tries, notBefore } = one
   if (notBefore > now || signal.aborted) return one
   const { alert, endpoint, id } = message
   try {
     await deliver(channel, message, signal)
-    return 'sent'
+    return null
   } catch (error) {
     if (signal.aborted) return one
     const retryMs = error instanceof DeliveryError ? error.retryAfterMs : 0
     const words = error instanceof DeliveryError ? { reason: error.message } : describeError(error)
     const details = { alert, endpoint, id, channel, tries: tries + 1, ...words }
-    log(retryMs === null ? 'ERROR' : 'WARNING', 'an alert was not delivered', details)
-    if (retryMs === null) return 'refused'
+    const isGivenUp = now - since >= giveUpMs
+    log(isGivenUp ? 'ERROR' : 'WARNING', 'an alert was not delivered', details)
     down.add(channel)
     const delay = Math.max(retryMs, Math.min(firstDelayMs * 2 ** tries, longestDelayMs))
-    return { channel, tries: tries + 1, notBefore: now + delay }
+    return { channel, tries: tries + 1, notBefore: now + delay, failing: { since, applied, isGivenUp } }
   }
 }

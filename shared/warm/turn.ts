@@ -2,6 +2,8 @@ import { leasedUntil, takeLease } from '../cache/lease.ts'
 import { timeouts, withTimeout } from '../stores/calls.ts'
 import { type Fields, ignoreStoreError, type Store } from '../stores/store.ts'
 
+export const warmingCollection = 'warming'
+
 /** The store may delete the turn of an endpoint that is no longer called for. */
 const keepMs = 7 * 86_400_000
 
@@ -16,7 +18,7 @@ export async function takeTurn(
   id: string,
   act: (now: number, left: Fields) => Promise<Fields>,
 ): Promise<boolean> {
-  const at = { collection: 'warming', id }
+  const at = { collection: warmingCollection, id }
   const { document, readAt } = await withTimeout(timeouts.head, store.get(at))
   if (document && leasedUntil(document) > readAt) return false
   const expireAt = new Date(readAt + keepMs)

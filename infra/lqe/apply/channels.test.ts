@@ -61,7 +61,12 @@ describe('channels are', () => {
       hook: { secret: ['HOOK_SECRET', 'projects/acme/secrets/hook-before'] },
       bus: { kind: 'pubsub' },
     })
+    const version = async () => (await readChannels(services.store)).version
+    const before = await version()
+    expect(await run(true)).toContain('= channels.yaml unchanged')
+    expect(await version()).toBe(before)
     expect(await run()).toEqual(['= channels.yaml unchanged', '0 changed.'])
+    expect(await version()).not.toBe(before) // what was given up is sent again
     write(yaml.replace('SLACK_URL', 'TEAM_URL'))
     const [title, diff] = await run()
     expect(title).toBe('~ channels.yaml changed')

@@ -37,6 +37,7 @@ export function unknownChannels(sources: EndpointSource[], channels: Channels): 
 }
 
 /**
+ * Also where nothing has changed it is a write of the document: what was given up is sent again, as a secret may be another one.
  * @param keepsOthers whether channels that the store has besides stay there
  * @returns the step that makes the store have these channels; none where there are none, and were none
  */
@@ -53,7 +54,8 @@ export async function planChannels(
     return isWanted ? [{ name, change: 'created', diff: null, write: { type: 'create', at, fields } }] : []
   if (!isWanted) return [{ name, change: 'removed', diff: null, write: { type: 'remove', at, ifVersion } }]
   const diff = lineDiff(textOf(before), textOf(after))
-  if (diff === '') return [{ name, change: 'unchanged', diff: null, write: null }]
+  if (diff === '')
+    return [{ name, change: 'unchanged', diff: null, write: { type: 'update', at, set: fields } }]
   return [{ name, change: 'changed', diff, write: { type: 'replace', at, fields, ifVersion } }]
 }
 

@@ -29,7 +29,7 @@ type Settings = Partial<Parameters<typeof openChannels>[0]>
 export async function deliveries(channels: Channels, settings: Settings = {}) {
   const store = openSqlite({ file: ':memory:' })
   await store.create(channelsAt, fieldsOfChannels(channels))
-  const deliver = openChannels({
+  const { deliver } = openChannels({
     store,
     rememberMs: 20_000,
     secret: name => environment[name],

@@ -3,12 +3,12 @@
  * the runs there were. A history is a function of its seed, but for the order in which the machine carries it out.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import pMap from 'p-map'
 import { ApiError } from '../../errors.ts'
 import { openByteLimits } from '../../keys/limits.ts'
 import { type Store, StoreError } from '../../stores/store.ts'
 import { openSqlite } from '../../stores/sqlite/store.ts'
 import { type Faults, withFaults } from '../../stores/testing/faults.ts'
+import { playSeeds, type Random, randomFrom, type Seeds } from '../../testing/histories.ts'
 import { AnswerCache, type CacheRequest, type CacheResult } from '../cache.ts'
 import { claim, claimTogether } from '../refresh-claim.ts'
 import { answersCollection, headAt, headOf } from '../head.ts'
@@ -39,32 +39,12 @@ interface Model {
   faultAt: number
 }
 
-type Random = (below: number) => number
-
-/** mulberry32: https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
-function randomFrom(seed: number): Random {
-  let state = seed
-  return below => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
-}
-
 /**
  * Carries out histories by their seeds, some at a time, each in a new store.
  * @throws Error that names the seed, for anything that the model does not allow
  */
-export async function playHistories({ from, count }: { from: number; count: number }): Promise<Counts> {
-  const total: Counts = { reads: 0, runs: 0, errors: 0, faults: 0, kills: 0 }
-  const seeds = Array.from({ length: count }, (_, i) => from + i)
-  const play = async (seed: number) => {
-    const counts = await playHistory(seed)
-    for (const name of Object.keys(total) as (keyof Counts)[]) total[name] += counts[name]
-  }
-  await pMap(seeds, play, { concurrency: 8 })
-  return total
+export function playHistories(seeds: Seeds): Promise<Counts> {
+  return playSeeds(seeds, playHistory)
 }
 
 async function playHistory(seed: number): Promise<Counts> {
@@ -72,8 +52,6 @@ async function playHistory(seed: number): Promise<Counts> {
   const history = new History(seed, plain)
   try {
     return await history.play()
-  } catch (error) {
-    throw new Error(`history ${seed}: ${String(error)}`, { cause: error })
   } finally {
     await plain.close()
   }
