@@ -18,7 +18,7 @@ import { describeTables, explainEndpoint, listEndpoints } from './query/endpoint
 import { explorerHandlers } from './query/explorer-files.ts'
 import { describeApi } from './query/openapi.ts'
 import { changeView, views } from './query/views.ts'
-import { describeAlerts } from './query/alerts.ts'
+import { describeAlerts, describeAlertsOfEndpoint } from './query/alerts.ts'
 import { describeResource } from './mcp/protected-resource.ts'
 
 type Handle = (call: Call) => Promise<void> | void
@@ -32,6 +32,7 @@ const handlers: Record<Exclude<Handler, 'page' | 'file'>, Handle> = {
   views,
   view: changeView,
   alerts: describeAlerts,
+  alertsOfEndpoint: describeAlertsOfEndpoint,
   none: listNone,
   mcp,
   resource: describeResource,

@@ -6,7 +6,7 @@ import { openDialog } from './dialog.tsx'
 import { forgetKey } from './key.tsx'
 import { readLink } from './link.ts'
 import { isShared } from './local-storage.ts'
-import type { Open, Places, View } from './places.ts'
+import type { Kind, Open, Places, View } from './places.ts'
 import { plainAddress } from './recent.ts'
 import type { Endpoint } from './service.ts'
 import { setTheme, theme, themes } from './theme.ts'
@@ -63,7 +63,7 @@ type OpenProps = Opened & { open: Open }
 
 /** The endpoints that the key may call, the views of the open one, and what is kept of them. */
 function Switches({ apiKey, places, open }: OpenProps) {
-  const { endpoint, first, isForm, view } = open
+  const { endpoint, view } = open
   return (
     <>
       <Menu
@@ -72,24 +72,28 @@ function Switches({ apiKey, places, open }: OpenProps) {
         chosen={endpoint.name}
         act={name => places.choose(name)}
       />
-      {first && (
-        <span class="views" role="group" aria-label="View">
-          {viewsOf(open).map(([name, text]) => (
-            <Button
-              key={name}
-              aria-pressed={isForm === (name === 'form')}
-              press={() => places.chooseView(name === 'form')}>
-              {text}
-            </Button>
-          ))}
-        </span>
-      )}
+      <span class="views" role="group" aria-label="View">
+        {viewsOf(open).map(([each, name]) => (
+          <Button key={each} aria-pressed={each === shownKind(open)} press={() => places.chooseView(each)}>
+            {name}
+          </Button>
+        ))}
+      </span>
       <Button
         aria-haspopup="dialog"
         title="Saved and recent views"
         press={() => openViews({ apiKey, places, open })}>
         Views
       </Button>
+      {canWatch(open) && (
+        <Button
+          aria-haspopup="dialog"
+          title="Be told when rows show something"
+          class="save-as-open"
+          press={() => openMakeAlert(apiKey, endpoint, view)}>
+          Make an alert
+        </Button>
+      )}
       {canSave(open) && (
         <Button
           aria-haspopup="dialog"
@@ -107,14 +111,21 @@ function namesOf({ endpoints }: Places) {
   return endpoints.map(({ name }) => [name, name] as const)
 }
 
-/** Those of an endpoint that has another one than its form. */
-function viewsOf({ first, endpoint }: Open) {
-  return first
-    ? ([
-        ['first', first.name],
-        ['form', endpoint.sandbox ? 'Query and SQL' : 'Query'],
-      ] as const)
-    : []
+function viewsOf({ first, endpoint }: Open): (readonly [Kind, string])[] {
+  return [
+    ...(first ? [['first', first.name] as const] : []),
+    ['form', endpoint.sandbox ? 'Query and SQL' : 'Query'],
+    ['alerts', 'Alerts'],
+  ]
+}
+
+/** The first view of an endpoint may be its form. */
+function shownKind({ kind, first }: Open): Kind {
+  return kind === 'first' && !first ? 'form' : kind
+}
+
+function canWatch({ view, endpoint }: Open): boolean {
+  return Boolean(view.watched && endpoint.mayReadSql)
 }
 
 function canSave({ view, endpoint }: Open): boolean {
@@ -145,6 +156,13 @@ function openSaveAs(apiKey: string, endpoint: Endpoint, view: View): void {
   })
 }
 
+function openMakeAlert(apiKey: string, endpoint: Endpoint, view: View): void {
+  void openDialog('Make an alert', async close => {
+    const [{ MakeAlert }, all] = await Promise.all([import('./make-alert.tsx'), view.watched!()])
+    return <MakeAlert apiKey={apiKey} endpoint={endpoint} all={all} close={close} />
+  })
+}
+
 export function openShortcuts(): void {
   void openDialog('Keyboard shortcuts', async () => {
     const { Shortcuts } = await import('./palette.tsx')
@@ -165,12 +183,13 @@ export function openPalette(apiKey: string, places: Places): void {
 /** What the open view can do, and then the page. */
 function commandsOf(of: OpenProps): Commands {
   const { apiKey, places, open } = of
-  const { view, endpoint, isForm } = open
+  const { view, endpoint } = open
   return {
     ...view.commands?.(),
-    ...choosing('View', viewsOf(open), isForm ? 'form' : 'first', name => places.chooseView(name === 'form')),
+    ...choosing('View', viewsOf(open), shownKind(open), kind => places.chooseView(kind)),
     ...choosing('Endpoint', namesOf(places), endpoint.name, name => places.choose(name)),
     Views: () => openViews(of),
+    ...where(canWatch(open), { 'Make an alert': () => openMakeAlert(apiKey, endpoint, view) }),
     ...where(canSave(open), { 'Save as endpoint': () => openSaveAs(apiKey, endpoint, view) }),
     ...choosing(
       'Theme',

@@ -62,6 +62,11 @@ function placesOf(key: string, endpoints: Endpoint[]): Places {
       return known
     },
     openForm,
+    alerts: () =>
+      loaded('Alerts', async () => {
+        const { alertsView } = await import('./alerts.tsx')
+        return opening => alertsView({ ...opening, follow: places.follow })
+      }),
   })
   onpopstate = () => void places.visit()
   if (endpoints.length > 0) void places.visit()
@@ -112,7 +117,7 @@ function Workroom({ apiKey, places }: { apiKey: string; places: Places }) {
     return listenTo({ 'All commands': palette.open, 'Keyboard shortcuts': openShortcuts })
   }, [])
   const open = places.open.value
-  const isWide = open !== null && !open.isForm && open.first?.name === 'Logs'
+  const isWide = open?.kind === 'first' && open.first?.name === 'Logs'
   return (
     <>
       <Header opened={{ apiKey, places, open }} />

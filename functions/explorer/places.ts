@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Commands } from './commands.ts'
 import { type Link, readLink, writeLink } from './link.ts'
+import type { Watched } from './alerts.ts'
 import type { Savable } from './logs/as-endpoint.ts'
 import { noteRecent } from './recent.ts'
 import { type Endpoint, type Opening, parametersOf } from './service.ts'
@@ -18,15 +19,20 @@ export interface View {
   commands?(): Commands
   /** What of it can be saved as an endpoint. */
   savable?(): Promise<Savable[]>
+  /** What of it an alert can look at. */
+  watched?(): Promise<Watched[]>
   /** Back and Forward within it; without it, it is opened afresh. */
   revisit?(link: Link): void
   /** Gives up what is on its way. */
   close(): void
 }
 
+/** Its first view, which may be its form; its form; its alerts. */
+export type Kind = 'first' | 'form' | 'alerts'
+
 /** The view that an endpoint has beside its form, and shows first. */
 export interface First {
-  name: 'Logs' | 'Usage'
+  name: 'Logs' | 'Usage' | 'Alerts'
   open(opening: Opening): View
 }
 
@@ -36,13 +42,14 @@ interface Setup {
   /** `null` = there is only the form. */
   firstOf(endpoint: Endpoint): Promise<First | null>
   openForm(opening: Opening & { hasView: boolean }): View
+  alerts(): Promise<First>
 }
 
 /** A view, with the endpoint and the kind of view that it is of. */
 export interface Open {
   endpoint: Endpoint
   first: First | null
-  isForm: boolean
+  kind: Kind
   /** Of the endpoint and the kind of view. */
   place: string
   view: View
@@ -79,11 +86,13 @@ export class Places {
     const isKnown = link?.endpoint === endpoint.name
     const sought = isKnown ? link : { endpoint: endpoint.name, values: {}, sql: null, view: [] }
     const number = ++this.#visits
-    const first = await this.#setup.firstOf(endpoint)
+    const kind = kindOf(sought)
+    const [first, alerts] = await Promise.all([
+      this.#setup.firstOf(endpoint),
+      kind === 'alerts' ? this.#setup.alerts() : null,
+    ])
     if (number !== this.#visits) return // one went on meanwhile
-    const isForm =
-      first === null || sought.sql !== null || sought.view.some(pair => pair.join() === 'view,query')
-    const place = placeOf(endpoint, isForm ? null : first)
+    const place = placeOf(endpoint, first, kind)
     const now = this.open.value
     document.title = `${endpoint.name} · Log explorer`
     this.unknown.value = link && !isKnown ? link.endpoint : ''
@@ -94,8 +103,9 @@ export class Places {
       remember(asked, step)
     }
     const opening = { key: this.#setup.key, endpoint, link: sought, remember: asks }
-    const view = isForm ? this.#setup.openForm({ ...opening, hasView: first !== null }) : first.open(opening)
-    this.open.value = { endpoint, first, isForm, place, view, number }
+    const chosen = { first, alerts, form: null }[kind]
+    const view = chosen?.open(opening) ?? this.#setup.openForm({ ...opening, hasView: first !== null })
+    this.open.value = { endpoint, first, kind, place, view, number }
   }
 
   /** A step to another address; what is left here is known when one comes back. */
@@ -118,10 +128,11 @@ export class Places {
   }
 
   /** Another view of the open endpoint. */
-  chooseView(asForm: boolean): void {
-    const { endpoint, first, isForm } = this.open.value!
-    if (asForm) this.#goTo(endpoint, placeOf(endpoint, null), [['view', 'query']])
-    else this.#goTo(endpoint, isForm ? placeOf(endpoint, first) : '')
+  chooseView(kind: Kind): void {
+    const { endpoint, first, kind: now } = this.open.value!
+    const word = { first: '', form: first ? 'query' : '', alerts: 'alerts' }[kind]
+    const place = kind === 'first' && now === 'first' ? '' : placeOf(endpoint, first, kind)
+    this.#goTo(endpoint, place, word === '' ? [] : [['view', word]])
   }
 
   #goTo(endpoint: Endpoint, place = '', fresh: Link['view'] = []): void {
@@ -131,9 +142,14 @@ export class Places {
   }
 }
 
-/** @param first `null` = the form */
-function placeOf({ name }: Endpoint, first: First | null): string {
-  return `${name} ${first?.name ?? 'query'}`
+function kindOf({ sql, view }: Link): Kind {
+  const named = view.findLast(([name]) => name === 'view')?.[1]
+  if (named === 'alerts') return 'alerts'
+  return sql !== null || named === 'query' ? 'form' : 'first'
+}
+
+function placeOf({ name }: Endpoint, first: First | null, kind: Kind): string {
+  return `${name} ${kind === 'alerts' ? kind : kind === 'first' && first ? first.name : 'query'}`
 }
 
 /** The endpoint with tables of its own, where one can look around. */

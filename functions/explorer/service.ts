@@ -1,6 +1,8 @@
 /** The calls to the service. */
 import { bytesText } from '../../shared/bytes-text.ts'
 import type { Buckets, ParameterDefinition } from '../../shared/endpoints/definition.ts'
+import type { AlertWish } from '../../shared/alerts/draft.ts'
+import type { AlertStatus } from '../../shared/alerts/list.ts'
 import type { Row } from '../../shared/engines/engine.ts'
 import type { View, ViewText } from '../../shared/endpoints/views.ts'
 import type { Wish } from '../../shared/sandbox/as-endpoint.ts'
@@ -129,11 +131,26 @@ function viewsOf({ name }: Endpoint): string {
   return `api/endpoints/${encodeURIComponent(name)}/views`
 }
 
-/** The files of an endpoint that answers as the SQL does. @param write puts them into `queries/` @throws ServiceError */
+/** The alerts on an endpoint, with what the key may know of them. @throws ServiceError; DOMException where `signal` ended it */
+export async function listAlerts(
+  key: string,
+  { name }: Pick<Endpoint, 'name'>,
+  signal?: AbortSignal,
+): Promise<AlertStatus[]> {
+  const path = `api/endpoints/${encodeURIComponent(name)}/alerts`
+  const response = await send(key, path, signal ? { signal } : {})
+  return ((await response.json()) as { result: AlertStatus[] }).result
+}
+
+/**
+ * The files of an endpoint that answers as the SQL does, of an alert on an endpoint, or of both.
+ * @param write puts them into `queries/`
+ * @throws ServiceError
+ */
 export async function draftEndpoint(
   key: string,
   from: Endpoint,
-  wish: Wish,
+  wish: Wish | (Partial<Wish> & { alert: AlertWish }),
   write = false,
 ): Promise<DraftAnswer> {
   const path = `api/endpoints/${encodeURIComponent(from.name)}/draft`

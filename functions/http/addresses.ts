@@ -16,6 +16,7 @@ export type Handler =
   | 'views'
   | 'view'
   | 'alerts'
+  | 'alertsOfEndpoint'
   | 'none'
   | 'mcp'
   | 'resource'
@@ -141,6 +142,18 @@ export const addresses: Address[] = [
     operation: {
       id: 'listAlerts',
       summary: 'The alerts on the endpoints that the key may call, for the parameters that it fixes',
+      result: 'Each alert and set of parameters with its state, last value and history',
+    },
+  },
+  {
+    path: '/api/endpoints/{name}/alerts',
+    also: ['/endpoints/{name}/alerts'],
+    methods: ['GET'],
+    handler: 'alertsOfEndpoint',
+    key: true,
+    operation: {
+      id: 'listAlertsOfEndpoint',
+      summary: 'The alerts on an endpoint, for the parameters that the key fixes',
       result: 'Each alert and set of parameters with its state, last value and history',
     },
   },

@@ -5,14 +5,24 @@ import type { Caller } from '../../shared/keys/authenticate.ts'
 import { redactText } from '../../shared/redact/redact.ts'
 import type { Store } from '../../shared/stores/store.ts'
 import type { Call } from '../http/call.ts'
-import { accessibleEndpoints } from './access.ts'
+import { accessEndpoint, accessibleEndpoints } from './access.ts'
 
 /** `GET /api/alerts` */
 export async function describeAlerts(call: Call): Promise<void> {
   const { caller, endpoints } = await accessibleEndpoints(call)
-  const result = await alertsFor(call.services.store, caller, endpoints)
-  call.res.setHeader('Cache-Control', 'no-store')
-  call.res.status(200).json({ result })
+  await answerAlerts(call, caller, endpoints)
+}
+
+/** `GET /api/endpoints/<name>/alerts`: of one alone, as the page asks again and again. */
+export async function describeAlertsOfEndpoint(call: Call): Promise<void> {
+  const { caller, endpoint } = await accessEndpoint(call)
+  await answerAlerts(call, caller, [endpoint])
+}
+
+async function answerAlerts({ services, res }: Call, caller: Caller, endpoints: Endpoint[]): Promise<void> {
+  const result = await alertsFor(services.store, caller, endpoints)
+  res.setHeader('Cache-Control', 'no-store')
+  res.status(200).json({ result })
 }
 
 /** @param endpoints that the caller may call. @throws ApiError */

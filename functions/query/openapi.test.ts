@@ -74,6 +74,7 @@ describe('the OpenAPI document', () => {
       '/api/endpoints/{name}/explain',
       '/api/endpoints/{name}/views',
       '/api/alerts',
+      '/api/endpoints/{name}/alerts',
       '/health',
     ])
   })

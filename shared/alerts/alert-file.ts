@@ -5,7 +5,7 @@ import { type Alert, type Condition, countOfRows, type Severity } from '../endpo
 import schema from './alert.schema.json' with { type: 'json' }
 
 /** The shape of `<name>.alert.yaml`, after the schema has filled in its defaults. */
-interface AlertFile {
+export interface AlertFile {
   endpoint: string
   parameters: Alert['sets'][number] | Alert['sets']
   condition: Omit<Condition, 'beforeMs'> & { before?: string }

@@ -2,6 +2,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { nameHint } from '../sql/hints.ts'
+import { ApiError } from '../errors.ts'
 import {
   type Endpoint,
   type Explore,
@@ -68,6 +69,15 @@ export class DefinitionError extends Error {
     super(problems.map(({ pointer, detail }) => `${pointer || '/'} ${detail}`).join('; '))
     this.problems = problems
   }
+}
+
+/** For who sends a definition in a call. @param whole what a problem without a place is of */
+export function refusalOf({ problems }: DefinitionError, whole: string): ApiError {
+  const all = problems.map(({ pointer, detail }) => ({
+    parameter: pointer === '' ? whole : pointer.slice(1).replaceAll('/', '.'),
+    detail,
+  }))
+  return ApiError.of('invalid_parameter', ...all)
 }
 
 function wrong(pointer: string, detail: string): DefinitionError {

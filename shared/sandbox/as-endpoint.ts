@@ -1,6 +1,6 @@
 /** A caller's SQL as an endpoint of its own: the two files of `queries/`, over the tables of the endpoint that it was written for. */
 import { type Endpoint, type ParameterDefinition, passedOn, type Scalar } from '../endpoints/definition.ts'
-import { DefinitionError, endpointFrom } from '../endpoints/definition-file.ts'
+import { DefinitionError, endpointFrom, refusalOf } from '../endpoints/definition-file.ts'
 import { misfitOf } from '../endpoints/parameters.ts'
 import { booleans } from '../endpoints/query-string.ts'
 import { unreadUpstream } from '../endpoints/upstream-tables.ts'
@@ -10,7 +10,7 @@ import { parse } from '../sql/parser.ts'
 import { print } from '../sql/printer.ts'
 import type { Columns } from '../sql/resolve/resolution.ts'
 import type { Query } from '../sql/tree.ts'
-import { visibleJson } from '../visible-text.ts'
+import { yamlOf } from '../yaml-of.ts'
 import { sandbox } from './sandbox.ts'
 
 /** What a caller wants to be an endpoint. */
@@ -69,7 +69,7 @@ export function draftOf(from: Endpoint, wish: Wish, id: string, known?: Readonly
     redact: from.redact || wish.redact,
   }
   const endpoint = checked(wish.name, definition, sql)
-  return { endpoint, sql, yaml: `${yamlOf(definition)}\n` }
+  return { endpoint, sql, yaml: yamlOf(definition) }
 }
 
 /** A query without a WITH of its own needs no parentheses behind the endpoint's, which would hide its LIMIT. */
@@ -134,30 +134,6 @@ function checked(name: string, definition: object, sql: string): Endpoint {
     return endpoint
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
-    const problems = error.problems.map(({ pointer, detail }) => ({
-      parameter: pointer === '' ? 'name' : pointer.slice(1).replaceAll('/', '.'),
-      detail,
-    }))
-    throw ApiError.of('invalid_parameter', ...problems)
+    throw refusalOf(error, 'name')
   }
 }
-
-/** Maps as blocks, all else as JSON, which YAML 1.2 contains; hidden characters as its escapes. */
-function yamlOf(value: object, indent = ''): string {
-  const fields = Object.entries(value).map(([name, item]: [string, unknown]) => {
-    const isBlock =
-      typeof item === 'object' && item !== null && !Array.isArray(item) && Object.keys(item).length > 0
-    const text = isBlock ? `\n${yamlOf(item, `${indent}  `)}` : ` ${plain(item)}`
-    return `${indent}${plainName.test(name) ? name : JSON.stringify(name)}:${text}`
-  })
-  return fields.join('\n')
-}
-
-function plain(value: unknown): string {
-  return typeof value === 'string' && plainText.test(value) ? value : visibleJson(JSON.stringify(value))
-}
-
-/** What YAML, of any version, reads as the text that it is: not as a truth, and not as a comment or a field. */
-const plainText =
-  /^(?!(true|false|null|y|n|yes|no|on|off)$)([a-z_]([\w ,./()=<>-]*[\w.)])?|[\da-f]{8}(-[\da-f]+){4})$/i
-const plainName = /^(?!(true|false|null|y|n|yes|no|on|off)$)[a-z_][\w-]*$/i

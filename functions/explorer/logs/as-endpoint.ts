@@ -16,6 +16,8 @@ export interface Shown {
   shape: Shape
   /** The state's, at the time of its run. */
   range: Range
+  /** Whether both ends of the range are parameters, also an end that is now. */
+  isWindow?: boolean
 }
 
 type Parameters = Wish['parameters']
@@ -49,11 +51,10 @@ export function chartAsEndpoint(shown: Shown, split: { width: number; values: Sc
   return made(shown, (asked, range) => histogramSql({ ...shown.state, ...asked }, shown.shape, range, split))
 }
 
-function made(
-  { endpoint, state, shape, range }: Shown,
-  sqlOf: (asked: Partial<Asked>, range: Range) => string,
-): Made {
-  const bounds = boundsOf(endpoint, state, range)
+/** @param sqlOf of filters and bounds that may be parameters */
+export function made(shown: Shown, sqlOf: (asked: Partial<Asked>, range: Range) => string): Made {
+  const { endpoint, state, shape } = shown
+  const bounds = boundsOf(shown)
   const { filters, parameters } = named(state.filters, shape, [
     ...endpoint.parameters.map(({ name }) => name),
     ...Object.keys(bounds.parameters),
@@ -66,13 +67,17 @@ function made(
   }
 }
 
+/** Names of the parameters where the endpoint has none of its own. */
+export const freshBounds = { from: 'since', to: 'until' } as const
+
 /**
  * The endpoint's own bounds where it has them, of which the first is exclusive and the last inclusive; else parameters of that
  * kind. A relative time stays so, and up to now needs no bound.
  */
-function boundsOf(endpoint: Endpoint, state: State, range: Range) {
+function boundsOf({ endpoint, state, range, isWindow = false }: Shown) {
   const { start, end } = parametersOf(endpoint)
   const own = { from: start, to: end }
+  const isOpen = (written: string) => written === 'now' && !isWindow
   const values: Record<string, string> = {}
   const parameters: Parameters = {}
   const left = { ...range }
@@ -80,10 +85,10 @@ function boundsOf(endpoint: Endpoint, state: State, range: Range) {
   for (const side of ['from', 'to'] as const) {
     const micros = range[side]
     const written = state[side]
-    if (micros === null || written === 'now') left[side] = null
+    if (micros === null || isOpen(written)) left[side] = null
     if (left[side] === null) continue
-    const [name, fresh] = [own[side], { from: 'since', to: 'until' }[side]]
-    const isRelative = /^(now)?-\d+[smhdw]$/.test(written)
+    const [name, fresh] = [own[side], freshBounds[side]]
+    const isRelative = /^(now|(now)?-\d+[smhdw])$/.test(written)
     if (name !== undefined) {
       values[name] = isRelative ? written : iso(micros! - 1)
       left[side] = null

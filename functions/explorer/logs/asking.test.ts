@@ -133,7 +133,7 @@ test('an answer that is cut is a failure, of the rows, the chart and the pattern
     false,
     expect.objectContaining({ message: expect.stringMatching(/^It was cut/) }),
   ])
-  expect([store.drawn.value!.problem, store.patterns.answer.value!.problem]).toEqual([
+  expect([store.chart.answer.value!.problem, store.patterns.answer.value!.problem]).toEqual([
     expect.stringMatching(/^No chart: It was cut/),
     expect.stringMatching(/^It was cut/),
   ])

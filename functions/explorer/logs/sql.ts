@@ -250,7 +250,7 @@ function measured(
   return [`${aggregates[of.kind](number)} AS entries`, `COUNT(${number}) AS counted`]
 }
 
-const aggregates: Record<(typeof measures)[number], (value: string) => string> = {
+export const aggregates: Record<(typeof measures)[number], (value: string) => string> = {
   average: value => `AVG(${value})`,
   p50: value => `APPROX_QUANTILES(${value}, 100)[OFFSET(50)]`,
   p95: value => `APPROX_QUANTILES(${value}, 100)[OFFSET(95)]`,

@@ -6,6 +6,7 @@ import { type VNode, createRef } from 'preact'
 import { type Commands, listenTo } from '../commands.ts'
 import type { Link } from '../link.ts'
 import type { View } from '../places.ts'
+import type { Watched } from '../alerts.ts'
 import { now, parametersOf } from '../service.ts'
 import type { Savable } from './as-endpoint.ts'
 import { Asking } from './asking.ts'
@@ -86,6 +87,11 @@ export class LogsView implements View {
   async savable(): Promise<Savable[]> {
     const { savableOf } = await import('./as-endpoint.ts')
     return savableOf(this.#store, this.#asking.limit)
+  }
+
+  async watched(): Promise<Watched[]> {
+    const { watchedIn } = await import('./as-alert.ts')
+    return watchedIn(this.#store)
   }
 
   revisit(link: Link): void {

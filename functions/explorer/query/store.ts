@@ -5,6 +5,7 @@
 import { batch, computed, type Signal, signal } from '@preact/signals'
 import type { Problem } from '../../../shared/errors.ts'
 import { type Link, writeLink } from '../link.ts'
+import type { Watched } from '../alerts.ts'
 import type { Savable } from '../logs/as-endpoint.ts'
 import { takeLatest } from '../resource.ts'
 import { isZone, type Zone } from '../logs/zone.ts'
@@ -217,6 +218,14 @@ export class QueryStore {
   savable(): Savable[] {
     const { values, sql, redact } = this.query.peek()
     return sql === null ? [] : [{ title: 'SQL', made: { sql, values, redact, parameters: {} } }]
+  }
+
+  /** The rows of the endpoint, or of the caller's own SQL. */
+  watched(): Watched[] {
+    const { values } = this.query.peek()
+    const [own] = this.savable()
+    const window = parametersOf(this.endpoint)
+    return [{ title: 'Rows', made: own?.made ?? null, value: 'rows', isCount: true, values, window }]
   }
 
   #isOfField(name: string): boolean {

@@ -19,6 +19,7 @@ export function queryView(opening: QueryOpening): View {
     link: () => store.link(),
     commands: () => commandsOf(store),
     savable: async () => store.savable(),
+    watched: async () => store.watched(),
     close: store.stop,
   }
 }

@@ -11,6 +11,7 @@ import {
   passedOn,
   type Scalar,
 } from '../../../shared/endpoints/definition.ts'
+import { alertFaults } from '../../../shared/alerts/faults.ts'
 import { misfitOf } from '../../../shared/endpoints/parameters.ts'
 import { rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/saved-query.ts'
 import { type FindUpstream, placeInDeclared } from '../../../shared/endpoints/upstream-tables.ts'
@@ -27,7 +28,6 @@ import { printType } from '../../../shared/sql/printer.ts'
 import type { QueryBody, TableReference } from '../../../shared/sql/tree.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
-import { alertFaults } from './alerts.ts'
 import { checkExplore } from './explore.ts'
 import type { EndpointSource } from './read.ts'
 import { columnFaults, endpointAsTable, type Fault, findAmong, upstreamFaults } from './upstream.ts'

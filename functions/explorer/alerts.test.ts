@@ -1,0 +1,98 @@
+/** What the page says of alerts, and what it makes of what is chosen for a new one. */
+import { describe, expect, test } from '@jest/globals'
+import type { AlertStatus } from '../../shared/alerts/list.ts'
+import {
+  alertOf,
+  type Chosen,
+  distance,
+  firstChoice,
+  nextOf,
+  rowsOf,
+  stateOf,
+  summaryOf,
+  type Watched,
+} from './alerts.ts'
+
+const at = Date.parse('2026-03-10T12:30:00Z')
+const watched: Watched = {
+  title: 'Entries',
+  made: null,
+  value: 'entries',
+  isCount: true,
+  values: { project: 'p', empty: '' },
+  window: { start: 'since', end: 'until' },
+}
+const chosen: Chosen = { ...firstChoice, title: 'Entries', name: ' busy ' }
+
+test('what was told and is over is calm, and what was never evaluated is new', () => {
+  const states: AlertStatus['state'][] = [null, 'ok', 'resolved', 'pending', 'firing', 'no data', 'failing']
+  expect(states.map(state => stateOf({ state }))).toEqual([
+    'new',
+    'calm',
+    'calm',
+    'pending',
+    'firing',
+    'no data',
+    'failing',
+  ])
+  const all = ['firing', 'ok', 'resolved', null].map(state => ({ state }) as AlertStatus)
+  expect(summaryOf(all)).toBe('4 alerts: 1 firing, 2 calm, 1 not evaluated yet')
+  expect(summaryOf(all.slice(0, 1))).toBe('1 alert: 1 firing')
+})
+
+test.each([
+  ['2026-03-10T12:29:30Z', '30 s'],
+  ['2026-03-10T12:20:00Z', '10 min'],
+  ['2026-03-10T15:30:00Z', '3 h'],
+  ['2026-03-08T00:00:00Z', '3 days'],
+])('%s is %s away', (time, words) => {
+  expect(distance(time, at)).toBe(words)
+})
+
+test('what is due is evaluated with the next call, and all else at its time', () => {
+  expect(nextOf({ nextAt: null }, at)).toBe('with the next call of the warm function')
+  expect(nextOf({ nextAt: '2026-03-10T12:29:59Z' }, at)).toBe('with the next call of the warm function')
+  expect(nextOf({ nextAt: '2026-03-10T12:31:00Z' }, at)).toBe('in 60 s')
+})
+
+test('rows are shown by the parameters of the alert, where redaction has left them', () => {
+  const parameters = { project: 'p', since: '-15m' }
+  expect(rowsOf({ endpoint: 'e', parameters })).toEqual({
+    endpoint: 'e',
+    values: parameters,
+    sql: null,
+    view: [],
+  })
+  expect(rowsOf({ endpoint: 'e', parameters: { mail: 'x REDACTED' } })).toBeNull()
+})
+
+describe('an alert', () => {
+  test('has the window and the values of what it looks at, and a text where none is written', () => {
+    expect(alertOf(watched, chosen)).toEqual({
+      name: 'busy',
+      parameters: { project: 'p', since: '-15m', until: 'now' },
+      condition: { value: 'entries', above: 0 },
+      every: 'PT5M',
+      severity: 'warning',
+      text: 'Entries: {{ value }}',
+      channels: [],
+    })
+    const other = alertOf({ ...watched, window: {} }, { ...chosen, for: 'PT5M', text: 'Oh' })
+    expect(other).toMatchObject({ parameters: { project: 'p' }, for: 'PT5M', text: 'Oh' })
+  })
+
+  test.each<[Partial<Watched>, Partial<Chosen>, object]>([
+    [{}, { side: 'below', bound: '2.5' }, { below: 2.5 }],
+    [{}, { side: 'none', bound: 'x', before: 'PT1H' }, { below: 1 }],
+    [{}, { bound: '' }, { above: Number.NaN }],
+    [{}, { before: 'P1D', bound: '2' }, { before: 'P1D', above: 2 }],
+    [{ of: 'all' }, { bound: '7' }, { of: 'all', above: 0.07 }],
+    [{ of: 'all' }, { bound: '2', before: 'P7D' }, { of: 'all', before: 'P7D', above: 2 }],
+    [{}, { of: 'all', bound: '7' }, { of: 'all', above: 0.07 }],
+  ])('%j with %j has the condition %j', (of, choice, condition) => {
+    expect(alertOf({ ...watched, ...of }, { ...chosen, ...choice }).condition).toEqual({
+      value: 'entries',
+      ...condition,
+    })
+  })
+})

@@ -1,0 +1,183 @@
+/** The alerts of an endpoint as the page knows them, asked for again and again, and what makes a new one. */
+import { signal } from '@preact/signals'
+import type { AlertStatus } from '../../shared/alerts/list.ts'
+import type { AlertWish } from '../../shared/alerts/draft.ts'
+import type { Link } from './link.ts'
+import type { Made } from './logs/as-endpoint.ts'
+import { listAlerts, now, type Opening, ServiceError } from './service.ts'
+
+const refreshMs = 15_000
+
+/** Asks at once, and while the page is seen. What is there stays until the next answer, also where none comes. */
+export class Alerts {
+  readonly all = signal<AlertStatus[] | null>(null)
+  readonly problem = signal('')
+  /** The service's present at the last answer, milliseconds. */
+  readonly at = signal(0)
+  readonly #opening: Opening
+  readonly #ending = new AbortController()
+
+  constructor(opening: Opening) {
+    this.#opening = opening
+    void this.#keepAsking()
+  }
+
+  readonly close = (): void => this.#ending.abort()
+
+  async #keepAsking(): Promise<void> {
+    const { signal } = this.#ending
+    while (!signal.aborted) {
+      if (document.visibilityState === 'visible' || this.all.peek() === null) await this.ask()
+      await new Promise(resolve => {
+        const timer = setTimeout(resolve, refreshMs)
+        signal.addEventListener('abort', () => (clearTimeout(timer), resolve(null)), { once: true })
+      })
+    }
+  }
+
+  async ask(): Promise<void> {
+    const { key, endpoint } = this.#opening
+    try {
+      const all = await listAlerts(key, endpoint, this.#ending.signal)
+      this.all.value = inOrder(all)
+      this.at.value = now() / 1000
+      this.problem.value = ''
+    } catch (error) {
+      if (this.#ending.signal.aborted) return
+      if (!(error instanceof ServiceError)) throw error
+      this.problem.value = `${error.problem.title}. ${error.problem.detail}`
+    }
+  }
+}
+
+/** What of each state is said and drawn; those that need a person come first. */
+export const states = {
+  firing: 'firing',
+  failing: 'failing',
+  'no data': 'no data',
+  pending: 'pending',
+  new: 'not evaluated yet',
+  calm: 'calm',
+} as const
+
+export type ShownState = keyof typeof states
+
+export function stateOf({ state }: Pick<AlertStatus, 'state'>): ShownState {
+  if (state === null) return 'new'
+  return state === 'ok' || state === 'resolved' ? 'calm' : state
+}
+
+/** The service lists each alert's sets as its file has them, and so they stay among those of a state. */
+function inOrder(all: AlertStatus[]): AlertStatus[] {
+  const ranks = Object.keys(states)
+  const rank = (alert: AlertStatus) => ranks.indexOf(stateOf(alert))
+  return all.toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** `3 alerts: 1 firing, 2 calm` */
+export function summaryOf(all: AlertStatus[]): string {
+  const counts = Map.groupBy(all, stateOf)
+  const parts = [...counts].map(([state, some]) => `${some.length} ${states[state]}`)
+  return `${all.length === 1 ? '1 alert' : `${all.length} alerts`}: ${parts.join(', ')}`
+}
+
+/** Such as `3 min`, `2 h`, `5 days`, of a time that is past or to come. @param at the present, milliseconds */
+export function distance(time: string, at: number): string {
+  const seconds = Math.abs(Date.parse(time) - at) / 1000
+  if (seconds < 90) return `${Math.round(seconds)} s`
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`
+  return seconds < 36 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
+}
+
+/** When it is evaluated next, in words. @param at the present, milliseconds */
+export function nextOf({ nextAt }: Pick<AlertStatus, 'nextAt'>, at: number): string {
+  if (nextAt === null || Date.parse(nextAt) <= at) return 'with the next call of the warm function'
+  return `in ${distance(nextAt, at)}`
+}
+
+/** The rows that an alert looks at; `null` where redaction has taken a value out of its parameters. */
+export function rowsOf({ endpoint, parameters }: Pick<AlertStatus, 'endpoint' | 'parameters'>): Link | null {
+  const isWhole = Object.values(parameters).every(value => !value.includes('REDACTED'))
+  return isWhole ? { endpoint, values: parameters, sql: null, view: [] } : null
+}
+
+/** What an alert can look at: a number of the rows of an endpoint, or of one that is made for it. */
+export interface Watched {
+  title: string
+  /** `null` = the endpoint is there. */
+  made: Made | null
+  /** A column, or `rows` for their count. */
+  value: string
+  of?: string
+  /** Whether 0 of it is what comes of nothing. */
+  isCount: boolean
+  values: Record<string, string>
+  /** The parameters that bound the time, by their names. */
+  window: { start?: string | undefined; end?: string | undefined }
+}
+
+/** What a person chooses and writes. */
+export interface Chosen {
+  title: string
+  name: string
+  side: 'above' | 'below' | 'none'
+  bound: string
+  /** Another window that it is compared with, as a duration of ISO 8601; empty = the bound itself. */
+  before: string
+  /** Column by which it is divided; empty = none. */
+  of: string
+  /** How long the window is, as the service reads times: `15m`. */
+  window: string
+  every: string
+  for: string
+  severity: AlertWish['severity']
+  /** Empty = of what is looked at. */
+  text: string
+  channels: string[]
+}
+
+export const firstChoice: Omit<Chosen, 'title' | 'name'> = {
+  side: 'above',
+  bound: '0',
+  before: '',
+  of: '',
+  window: '15m',
+  every: 'PT5M',
+  for: '',
+  severity: 'warning',
+  text: '',
+  channels: [],
+}
+
+/** Whether its bound is written in percent. */
+export function isShare({ of }: Watched, chosen: Pick<Chosen, 'of' | 'before' | 'side'>): boolean {
+  return Boolean(of ?? chosen.of) && chosen.before === '' && chosen.side !== 'none'
+}
+
+/** The alert, as the service drafts it. */
+export function alertOf(watched: Watched, chosen: Chosen): AlertWish {
+  const { title, value, of = chosen.of, values, window } = watched
+  const { side, bound, before, name, every, severity, channels } = chosen
+  const number = bound.trim() === '' ? Number.NaN : Number(bound)
+  const limit = isShare(watched, chosen) ? Number((number / 100).toPrecision(12)) : number
+  const compared = {
+    ...(of === '' ? {} : { of }),
+    ...(before === '' ? {} : { before }),
+    [side]: limit,
+  }
+  const times = {
+    ...(window.start && { [window.start]: `-${chosen.window}` }),
+    ...(window.end && { [window.end]: 'now' }),
+  }
+  const given = Object.entries({ ...values, ...times }).filter(([, text]) => text !== '')
+  return {
+    name: name.trim(),
+    parameters: Object.fromEntries(given),
+    condition: { value, ...(side === 'none' ? { below: 1 } : compared) },
+    every,
+    ...(chosen.for === '' ? {} : { for: chosen.for }),
+    severity,
+    text: chosen.text.trim() || `${title}: {{ value }}`,
+    channels,
+  }
+}

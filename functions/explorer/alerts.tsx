@@ -1,0 +1,187 @@
+/** The alerts of an endpoint as a view: their states, what was told and to whom, and the rows that they look at. */
+import type { ComponentChildren } from 'preact'
+import type { AlertStatus } from '../../shared/alerts/list.ts'
+import { queryText } from '../../shared/endpoints/query-string.ts'
+import { Alerts, distance, nextOf, rowsOf, type ShownState, stateOf, states, summaryOf } from './alerts.ts'
+import { Button } from './controls.tsx'
+import { Icon } from './icon.tsx'
+import type { Link } from './link.ts'
+import type { View } from './places.ts'
+import { type Opening, parametersOf } from './service.ts'
+
+interface AlertsOpening extends Opening {
+  /** Goes to other rows. */
+  follow(link: Link): void
+}
+
+export function alertsView(opening: AlertsOpening): View {
+  const alerts = new Alerts(opening)
+  const { endpoint, link, follow } = opening
+  return {
+    body: <AlertsOf name={endpoint.name} alerts={alerts} follow={follow} />,
+    values: () => link.values,
+    watched: async () => [
+      {
+        title: 'Rows',
+        made: null,
+        value: 'rows',
+        isCount: true,
+        values: link.values,
+        window: parametersOf(endpoint),
+      },
+    ],
+    close: alerts.close,
+  }
+}
+
+/** Of more sets one looks for in `lqe alert list`. */
+const most = 200
+
+function AlertsOf({ name, alerts, follow }: { name: string; alerts: Alerts; follow(link: Link): void }) {
+  const { all, problem, at } = alerts
+  const shown = all.value ?? []
+  return (
+    <article class="alerts">
+      <div class="form-title">
+        <h2>{name}</h2>
+        <p class="status" role="status">
+          {all.value === null ? 'Loading …' : shown.length > 0 && summaryOf(shown)}
+        </p>
+      </div>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      {all.value?.length === 0 && <NoAlerts />}
+      <ul>
+        {shown.slice(0, most).map(alert => (
+          <li key={`${alert.alert} ${queryText(alert.parameters)}`}>
+            <One alert={alert} at={at.value} follow={follow} />
+          </li>
+        ))}
+      </ul>
+      {shown.length > most && <p class="hint">The first {most} are here: lqe alert list has all.</p>}
+    </article>
+  )
+}
+
+function NoAlerts() {
+  return (
+    <section class="card empty">
+      <h3>No alert looks at this endpoint</h3>
+      <p>
+        “Make an alert”, above the logs, the form or here, drafts one of what is asked: when it fires, and
+        whom it tells. It is a file <code>NAME.alert.yaml</code> in <code>queries/</code>, which{' '}
+        <code>lqe apply</code> puts in force.
+      </p>
+    </section>
+  )
+}
+
+interface OneProps {
+  alert: AlertStatus
+  at: number
+  follow(link: Link): void
+}
+
+/** A line that says how it is; pressed, what was told and to whom. */
+function One({ alert, at, follow }: OneProps) {
+  const { value, since, silencedUntil, undelivered, text, parameters, severity } = alert
+  const state = stateOf(alert)
+  return (
+    <details class="alert">
+      <summary>
+        <State state={state} severity={severity} />
+        <strong>{alert.alert}</strong>
+        <span class="parameters">{queryText(parameters)}</span>
+        {since !== null && <Time time={since}>since {distance(since, at)}</Time>}
+        <span class="number">{value === null ? '' : shortNumber(value)}</span>
+        {text !== '' && <span class="told">{text}</span>}
+        {silencedUntil !== null && (
+          <Mark icon="silenced">
+            silenced for <Time time={silencedUntil}>{distance(silencedUntil, at)}</Time>
+          </Mark>
+        )}
+        {undelivered.map(({ channel, since, givenUp }) => (
+          <Mark key={channel} icon="failing">
+            not delivered to {channel} since <Time time={since}>{distance(since, at)}</Time>
+            {givenUp && ', given up until channels are applied again'}
+          </Mark>
+        ))}
+      </summary>
+      <More alert={alert} at={at} follow={follow} />
+    </details>
+  )
+}
+
+function More({ alert, at, follow }: OneProps) {
+  const { channels, severity, history } = alert
+  const rows = rowsOf(alert)
+  return (
+    <div class="alert-more">
+      <dl>
+        <dt>Tells</dt>
+        <dd>{channels.join(', ') || 'nobody: it shows here and in the log'}</dd>
+        <dt>Severity</dt>
+        <dd>{severity}</dd>
+        <dt>Evaluated next</dt>
+        <dd>{nextOf(alert, at)}</dd>
+      </dl>
+      {rows ? (
+        <Button press={() => follow(rows)}>Show the rows</Button>
+      ) : (
+        <p class="hint">Redaction has taken out what its rows are asked with.</p>
+      )}
+      <h3>Told so far</h3>
+      {history.length === 0 && <p class="hint">Nothing yet.</p>}
+      <ol>
+        {history.map(({ id, at: time, state, value }) => (
+          <li key={id}>
+            <State state={stateOf({ state })} word={state} />
+            <Time time={time}>{time.slice(0, 19).replace('T', ' ')} UTC</Time>
+            <span class="number">{value === null ? '' : shortNumber(value)}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}
+
+/** By its shape, its colour and its word. */
+function State({
+  state,
+  word = states[state],
+  severity,
+}: {
+  state: ShownState
+  word?: string
+  severity?: string
+}) {
+  return (
+    <span class={`alert-state ${state.replace(' ', '-')} ${severity ?? ''}`}>
+      <Icon name={state} />
+      {word}
+    </span>
+  )
+}
+
+function Mark({ icon, children }: { icon: 'silenced' | 'failing'; children: ComponentChildren }) {
+  return (
+    <span class={`alert-mark ${icon}`}>
+      <Icon name={icon} />
+      <span>{children}</span>
+    </span>
+  )
+}
+
+function Time({ time, children }: { time: string; children: ComponentChildren }) {
+  return (
+    <time dateTime={time} title={time}>
+      {children}
+    </time>
+  )
+}
+
+/** Shares and averages have many digits. */
+function shortNumber(value: number): string {
+  return String(Number.isInteger(value) ? value : Number(value.toPrecision(4)))
+}

@@ -1,0 +1,183 @@
+/** The window that makes an alert of what is on the page, with the endpoint that it needs where there is none. */
+import type { DraftAnswer } from '../query/draft.ts'
+import { alertOf, type Chosen, firstChoice, isShare, type Watched } from './alerts.ts'
+import { type Choices, Menu } from './controls.tsx'
+import { Drafting, Field, openAfresh } from './drafting.tsx'
+import { draftEndpoint, type Endpoint, listAlerts } from './service.ts'
+
+interface Props {
+  apiKey: string
+  endpoint: Endpoint
+  /** What it may look at, at least one. */
+  all: Watched[]
+  close(): void
+}
+
+export function MakeAlert({ apiKey, endpoint, all, close }: Props) {
+  const watchedBy = ({ title }: Chosen, answer: DraftAnswer | null = null) =>
+    offered(all, answer).find(each => each.title === title) ?? {
+      ...all[0]!,
+      title,
+      value: title,
+      isCount: false,
+    }
+  const name = (chosen: Chosen) => chosen.name.trim()
+  const on = (chosen: Chosen) => (watchedBy(chosen).made ? name(chosen) : endpoint.name)
+  return (
+    <Drafting<Chosen>
+      first={{ ...firstChoice, title: all[0]!.title, name: `${endpoint.name}.watched` }}
+      what="The alert"
+      draft={(chosen, write) => {
+        const watched = watchedBy(chosen)
+        const alert = alertOf(watched, chosen)
+        const description = `Looked at by the alert ${alert.name}. Made on the page, of ${endpoint.name}.`
+        const made = watched.made && { ...watched.made, name: alert.name, description }
+        return draftEndpoint(apiKey, endpoint, { ...made, alert }, write)
+      }}
+      isThere={async chosen =>
+        (await listAlerts(apiKey, { name: on(chosen) })).some(({ alert }) => alert === name(chosen))
+      }
+      open={chosen => {
+        close()
+        openAfresh(on(chosen), endpoint, watchedBy(chosen).values, [['view', 'alerts']])
+      }}
+      fields={(chosen, change, answer) => (
+        <Fields
+          all={offered(all, answer)}
+          watched={watchedBy(chosen, answer)}
+          chosen={chosen}
+          change={change}
+          offers={answer?.offers}
+        />
+      )}
+    />
+  )
+}
+
+/** Of an endpoint that is there its numbers too, which the service knows. */
+function offered(all: Watched[], answer: DraftAnswer | null): Watched[] {
+  const [first] = all as [Watched]
+  if (first.value !== 'rows') return all
+  const numbers = answer?.offers?.numbers ?? []
+  return [...all, ...numbers.map(value => ({ ...first, title: value, value, isCount: false }))]
+}
+
+const sides: Record<Chosen['side'], string> = { above: 'more than', below: 'less than', none: 'nothing came' }
+const befores: Choices = [
+  ['', ''],
+  ['PT1H', 'times the hour before'],
+  ['P1D', 'times the day before'],
+  ['P7D', 'times the week before'],
+]
+const windows: Choices = [
+  ['5m', 'last 5 minutes'],
+  ['15m', 'last 15 minutes'],
+  ['1h', 'last hour'],
+  ['6h', 'last 6 hours'],
+  ['1d', 'last day'],
+]
+const intervals: Choices = [
+  ['PT1M', 'every minute'],
+  ['PT5M', 'every 5 minutes'],
+  ['PT15M', 'every 15 minutes'],
+  ['PT1H', 'every hour'],
+]
+const patience: Choices = [
+  ['', 'told at once'],
+  ['PT5M', 'told after 5 minutes'],
+  ['PT15M', 'told after 15 minutes'],
+  ['PT1H', 'told after an hour'],
+]
+const severities: Choices = ['info', 'warning', 'critical'].map(each => [each, each] as const)
+
+interface FieldsProps {
+  all: Watched[]
+  watched: Watched
+  chosen: Chosen
+  change(patch: Partial<Chosen>): void
+  offers: DraftAnswer['offers'] | undefined
+}
+
+function Fields({ all, watched, chosen, change, offers }: FieldsProps) {
+  const menu = (label: string, field: keyof Chosen, choices: Choices) => (
+    <Menu
+      label={label}
+      choices={choices}
+      chosen={String(chosen[field])}
+      act={value => change({ [field]: value })}
+    />
+  )
+  const isWindowed = Boolean(watched.window.start && watched.window.end)
+  const choices = (Object.keys(sides) as Chosen['side'][]).filter(side => side !== 'none' || watched.isCount)
+  const numbers = offers?.numbers.filter(each => each !== watched.value) ?? []
+  const isDivisible = !watched.made && !watched.isCount && numbers.length > 0
+  return (
+    <>
+      <div class="alert-fields" role="group" aria-label="When">
+        {menu(
+          'What is looked at',
+          'title',
+          all.map(({ title }) => [title, title]),
+        )}
+        {isDivisible &&
+          menu('Divided by', 'of', [['', 'as it is'], ...numbers.map(each => [each, `of ${each}`] as const)])}
+        {menu(
+          'Condition',
+          'side',
+          choices.map(side => [side, sides[side]]),
+        )}
+        {chosen.side !== 'none' && (
+          <>
+            <Field
+              label="Bound"
+              inputMode="decimal"
+              text={chosen.bound}
+              change={bound => change({ bound })}
+            />
+            {isShare(watched, chosen) && <span>%</span>}
+            {isWindowed && menu('Compared with', 'before', befores)}
+          </>
+        )}
+      </div>
+      <div class="alert-fields" role="group" aria-label="How often">
+        {watched.window.start && menu('Window', 'window', windows)}
+        {menu('Evaluated', 'every', intervals)}
+        {menu('Patience', 'for', patience)}
+        {menu('Severity', 'severity', severities)}
+      </div>
+      <Channels names={offers?.channels ?? []} chosen={chosen} change={change} />
+      <Field label="Text" text={chosen.text} change={text => change({ text })} />
+      <Field label="Name" text={chosen.name} change={name => change({ name })} />
+    </>
+  )
+}
+
+function Channels({
+  names,
+  chosen: { channels },
+  change,
+}: Pick<FieldsProps, 'chosen' | 'change'> & { names: string[] }) {
+  if (names.length === 0)
+    return (
+      <p class="hint">
+        channels.yaml names whom alerts may tell. It names nobody yet, so this one shows here and in the log.
+      </p>
+    )
+  return (
+    <div class="alert-fields" role="group" aria-label="Tells">
+      <span>Tells</span>
+      {names.map(name => (
+        <label key={name} class="check">
+          <input
+            type="checkbox"
+            checked={channels.includes(name)}
+            onChange={({ currentTarget: { checked } }) =>
+              change({ channels: checked ? [...channels, name] : channels.filter(each => each !== name) })
+            }
+          />
+          {name}
+        </label>
+      ))}
+    </div>
+  )
+}
