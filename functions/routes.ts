@@ -53,7 +53,7 @@ export function queryHandler({ services, config, log }: Dependencies): HttpFunct
   const handle = async (exchange: Exchange) => {
     allowOrigin(exchange, config)
     await readBody(exchange.req)
-    const found = foundBy(find, exchange, config)
+    const found = findAddress(find, exchange, config)
     const call = { ...exchange, ...found, services: await services, config }
     await allowIssuersOrigins(exchange, config, call.services.issuers)
     if (exchange.req.method !== 'OPTIONS') return all[found.address.handler]!(call)
@@ -66,7 +66,11 @@ export function queryHandler({ services, config, log }: Dependencies): HttpFunct
   )
 }
 
-function foundBy(find: ReturnType<typeof finderOf>, { req, path }: Exchange, { maxUrlBytes }: Config): Found {
+function findAddress(
+  find: ReturnType<typeof finderOf>,
+  { req, path }: Exchange,
+  { maxUrlBytes }: Config,
+): Found {
   if (Buffer.byteLength(req.originalUrl) > maxUrlBytes)
     throw new ApiError(
       'uri_too_long',

@@ -1,6 +1,6 @@
 /**
  * The log of a process on a laptop, whose lines are also the rows of the log table `service.requests`: all processes append
- * to one file of each day in the table's folder (`shared/engines/duckdb/views.ts` reads them), as a query opens every
+ * to one file of each day in the table's folder (`shared/engines/duckdb/tables.ts` reads them), as a query opens every
  * file. In the cloud a log sink does that (`infra/deploy/tables.ts`).
  *
  * Lines are written in batches, off the path of an answer: the same bytes first to the file, then to standard output. So a

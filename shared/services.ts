@@ -13,7 +13,7 @@ import { type FindUpstream, openUpstream } from './endpoints/upstream-tables.ts'
 import { type ByteLimits, type CallLimits, openByteLimits, openCallLimits } from './keys/limits.ts'
 import { type Cursors, openCursors } from './pages/cursor.ts'
 import { type AssertWithin, rememberVerdicts } from './sandbox/verdict.ts'
-import { logged } from './stores/calls.ts'
+import { withLog } from './stores/calls.ts'
 import type { Store } from './stores/store.ts'
 import { type Authenticate, createAuthenticator } from './keys/authenticate.ts'
 import { type Issuers, openIssuers } from './keys/issuers.ts'
@@ -47,7 +47,7 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
   const [opened, unlogged] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
   const engine = stopping ? untilStopped(opened, stopping) : opened
   const rarely = occasionally(log)
-  const store = logged(unlogged, rarely)
+  const store = withLog(unlogged, rarely)
   const inFlight = new BytesInFlight(config.maxBytesInFlight)
   const cache = new AnswerCache(store, {}, rarely, inFlight)
   const endpoints = openEndpoints(store, config)

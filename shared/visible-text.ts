@@ -20,10 +20,10 @@ const hidden = new RegExp(
  * @returns the same text where it hides nothing
  */
 export function visible(text: string): string {
-  return isAscii.test(text) ? text : text.replaceAll(hidden, shown)
+  return isAscii.test(text) ? text : text.replaceAll(hidden, show)
 }
 
-function shown(character: string): string {
+function show(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16)}}`
 }
 
@@ -44,13 +44,20 @@ export function allVisible<T>(value: T): T {
 
 /** The same JSON with its hidden characters as JSON's own escapes: it reads back as the same value. */
 export function visibleJson(json: string): string {
-  return isAscii.test(json) ? json : json.replaceAll(hidden, escaped)
+  return isAscii.test(json) ? json : json.replaceAll(hidden, escapeCharacter)
 }
 
 /** Most is, and this is ten times as fast to see. */
 const isAscii = /^[\t\n -~]*$/
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
   return units.map(unit => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+}
+
+/** For people: `4.1 MB`. */
+export function bytesText(bytes: number): string {
+  const power = Math.min(4, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const unit = ['bytes', 'kB', 'MB', 'GB', 'TB'][power]!
+  return `${(bytes / 1000 ** power).toLocaleString('en', { maximumFractionDigits: power === 0 ? 0 : 1 })} ${unit}`
 }

@@ -1,5 +1,5 @@
 /** The calls to the service. */
-import { bytesText } from '../../shared/bytes-text.ts'
+import { bytesText } from '../../shared/visible-text.ts'
 import type { Buckets, ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import type { AlertWish } from '../../shared/alerts/draft.ts'
 import type { AlertStatus } from '../../shared/alerts/list.ts'

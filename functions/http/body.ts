@@ -55,7 +55,7 @@ const otherCharset = /;\s*charset\s*=(?!\s*"?(?:utf-?8|us-ascii)"?\s*(?:;|$))/i
 function parse(bytes: Buffer): unknown {
   const text = isUtf8(bytes) ? bytes.toString().replace(/^\uFEFF/, '') : ''
   if (isDeepJson(text)) throw new ApiError('invalid_request', `The body ${tooDeep}.`)
-  const body = parsed(text)
+  const body = parseJson(text)
   const twice = nameTwice(text)
   if (twice === undefined) return body
   const name = JSON.stringify(visible(redactSent(twice)))
@@ -63,7 +63,7 @@ function parse(bytes: Buffer): unknown {
 }
 
 /** The parser's own message quotes the body, so it is dropped. */
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

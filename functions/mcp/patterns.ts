@@ -60,7 +60,7 @@ export async function patternsOf(
   const names = ['endpoint', ...Object.keys(properties)]
   const unknown = [...asked.keys()].find(name => !names.includes(name))
   if (unknown !== undefined) throw wrong(echo(unknown), `is no argument; ${nameHint(unknown, names)}`)
-  const endpoint = oneNamed('endpoint', asked, new Map(endpoints.map(each => [each.name, each])))
+  const endpoint = findByName('endpoint', asked, new Map(endpoints.map(each => [each.name, each])))
   if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
     throw wrong('parameters', 'must be an object of names and values')
   assertSingleValues(parameters, () => true)
@@ -92,7 +92,7 @@ function wrong(parameter: string, detail: string): ApiError {
 
 type Asked = Map<string, string>
 
-function oneNamed<T>(parameter: string, asked: Asked, all: Map<string, T>): T {
+function findByName<T>(parameter: string, asked: Asked, all: Map<string, T>): T {
   const name = asked.get(parameter) ?? ''
   const one = all.get(name)
   if (one === undefined)
@@ -105,7 +105,7 @@ async function shapeFor({ call }: McpCall, endpoint: Endpoint, asked: Asked): Pr
   const shapes = (await tablesOf(endpoint, call.services)).flatMap(each => shapeOf(each) ?? [])
   const [first, ...others] = shapes
   if (!first) throw wrong('endpoint', `${endpoint.name} has no table with a time and a message`)
-  if (asked.has('table')) return oneNamed('table', asked, new Map(shapes.map(each => [each.table, each])))
+  if (asked.has('table')) return findByName('table', asked, new Map(shapes.map(each => [each.table, each])))
   return others.length > 0 ? allOf([first, ...others]) : first
 }
 

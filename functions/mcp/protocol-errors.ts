@@ -42,18 +42,18 @@ export async function ask({ call, caller }: McpCall, endpoint: Endpoint, query: 
 
 /** What a caller sent, in an error: redacted, as it may be a row's value. */
 export function echo(sent: string): string {
-  return shortened(redactSent(sent))
+  return shorten(redactSent(sent))
 }
 
 /** Long enough to know it again, and no way to fill a context. */
-export function shortened(sent: string): string {
+export function shorten(sent: string): string {
   const shown = visible(sent)
   return shown.length <= 200 ? shown : `${beginning(shown, 200)}…`
 }
 
 /** A message that quotes what was sent, such as a name in SQL. */
 export function briefly(message: string): string {
-  return beginning(visible(message).replaceAll(/\S{201,}/g, shortened), 4_000)
+  return beginning(visible(message).replaceAll(/\S{201,}/g, shorten), 4_000)
 }
 
 /** For a name or an argument that the server does not know: JSON-RPC's code for it. */

@@ -3,7 +3,7 @@
  * investigations.
  */
 import type { GetPromptResult, Prompt, ReadResourceResult, Resource } from '@modelcontextprotocol/server'
-import { echo, invalidParams, type McpCall, shortened } from './protocol-errors.ts'
+import { echo, invalidParams, type McpCall, shorten } from './protocol-errors.ts'
 import { alertsFor } from '../query/alerts.ts'
 import { type ColumnDescription, type TableDescription, tablesOf } from '../query/endpoints.ts'
 import { answersSql } from '../query/statement.ts'
@@ -162,7 +162,7 @@ export function getPrompt({ caller }: McpCall, { name, arguments: sent = {} }: A
   if (!found) throw invalidParams(`There is no prompt ${echo(name)}.`)
   const absent = found.arguments!.find(({ name: argument, required }) => required && !args[argument])
   if (absent) throw invalidParams(`The prompt ${name} needs ${absent.name}.`)
-  const shown = caller.redacted ? echo : shortened
+  const shown = caller.redacted ? echo : shorten
   const text = found.steps.replaceAll(/\{(\w+)\}/g, (_, argument: string) => shown(args[argument] ?? '-1h'))
   return { description: found.description!, messages: [{ role: 'user', content: { type: 'text', text } }] }
 }

@@ -44,11 +44,11 @@ function fitting(
   const format = isFlat ? wanted : 'json'
   const lineOf = (row: Row) =>
     format === 'json' ? JSON.stringify(row) : csvLine(columns.map(column => row[column] ?? null))
-  const lines = format === 'csv' ? [cut(csvLine(columns), maxCharacters)] : []
+  const lines = format === 'csv' ? [cutText(csvLine(columns), maxCharacters)] : []
   let room = maxCharacters - (lines[0]?.length ?? 0)
   const rows: Row[] = []
   for (const one of all) {
-    const row = mapped(allVisible(one), value => shortened(value, length))
+    const row = mapValues(allVisible(one), value => shortenValue(value, length))
     const line = lineOf(row)
     room -= line.length + 1
     if (room < 0) break
@@ -58,22 +58,22 @@ function fitting(
   return { rows, total: all.length, text: lines.join('\n'), format }
 }
 
-function mapped(row: Row, change: (value: Value) => Value): Row {
+function mapValues(row: Row, change: (value: Value) => Value): Row {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, change(value)]))
 }
 
 /** With long text cut. A record that is too long becomes text: a part of it would not be JSON. */
-function shortened(value: Value, length: number): Value {
-  if (typeof value === 'string') return cut(value, length)
+function shortenValue(value: Value, length: number): Value {
+  if (typeof value === 'string') return cutText(value, length)
   if (typeof value !== 'object' || value === null) return value
   const short = Array.isArray(value)
-    ? value.map(item => shortened(item, length))
-    : mapped(value, item => shortened(item, length))
+    ? value.map(item => shortenValue(item, length))
+    : mapValues(value, item => shortenValue(item, length))
   const text = JSON.stringify(short)
-  return text.length <= 4 * length ? short : cut(text, 4 * length)
+  return text.length <= 4 * length ? short : cutText(text, 4 * length)
 }
 
-function cut(text: string, length: number): string {
+function cutText(text: string, length: number): string {
   const start = beginning(text, length)
   return start === text ? text : `${start}… (${text.length - start.length} more characters)`
 }

@@ -41,14 +41,14 @@ export function messageAnswerer(serverOf: (mcpCall: McpCall) => Server): AnswerM
     // A client of 2025 gets its result by a stream.
     const isStream = headers.get('content-type') === 'text/event-stream'
     const body = isStream
-      ? Readable.fromWeb(response.body as ReadableStream).map(part => shown(part as Uint8Array, call))
-      : shown(await response.bytes(), call)
+      ? Readable.fromWeb(response.body as ReadableStream).map(part => logReply(part as Uint8Array, call))
+      : logReply(await response.bytes(), call)
     return { status, headers, body }
   }
 }
 
 /** An error of the library may quote the request; in a result, text is as the endpoint answers it. */
-function shown(message: Uint8Array, { notes }: Call): Buffer {
+function logReply(message: Uint8Array, { notes }: Call): Buffer {
   const bytes = Buffer.from(message)
   const [error, result] = ['"error":', '"result":'].map(field => bytes.indexOf(field))
   if (error! < 0 || (result! >= 0 && result! < error!)) return bytes

@@ -99,7 +99,7 @@ function aboutSql(endpoint: Endpoint): string {
 
 function inputSchema(endpoint: Endpoint, takesSql: boolean, pins: Record<string, string>): JsonSchema {
   const free = Object.entries(endpoint.parameters).filter(([name]) => !Object.hasOwn(pins, name))
-  const declared = free.map(([name, definition]) => [name, described(definition)])
+  const declared = free.map(([name, definition]) => [name, describeParameter(definition)])
   const cursor = endpoint.page && !takesSql ? { cursor: own.cursor } : {}
   const properties = {
     ...(takesSql ? { sql: sqlSchema } : {}),
@@ -114,7 +114,7 @@ function inputSchema(endpoint: Endpoint, takesSql: boolean, pins: Record<string,
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-function described(definition: Endpoint['parameters'][string]): JsonSchema {
+function describeParameter(definition: Endpoint['parameters'][string]): JsonSchema {
   const { description: form, ...schema } = parameterSchema(definition)
   const description = [definition.description, form].filter(Boolean).join(' ')
   return { ...schema, ...(description ? { description } : {}) }
@@ -151,7 +151,7 @@ export async function callTool(
   { name, arguments: args = {} }: ToolCall,
 ): Promise<CallToolResult> {
   const other = toolsOverTables.get(name)
-  const target = other ? null : await targetNamed(mcpCall, name)
+  const target = other ? null : await findTarget(mcpCall, name)
   const targets = target ? null : targetsFor(mcpCall.caller, await mcpCall.call.services.endpoints.all())
   const withTables = [...(targets?.values() ?? [])].flatMap(each => (each.takesSql ? each.endpoint : []))
   if (!target && (!other || withTables.length === 0))
@@ -166,7 +166,7 @@ export async function callTool(
 }
 
 /** Names depend on each other, so this reads all endpoints; it reads again for one that was just added. */
-async function targetNamed({ call, caller }: McpCall, name: string): Promise<ToolTarget | null> {
+async function findTarget({ call, caller }: McpCall, name: string): Promise<ToolTarget | null> {
   const { endpoints } = call.services
   const among = (all: Endpoint[]) => targetsFor(caller, all).get(name)
   return among(await endpoints.remembered()) ?? among(await endpoints.all()) ?? null

@@ -2,9 +2,9 @@
 import { getAnswer, redactError } from '../../shared/run/get-answer.ts'
 import type { AnswerResult } from '../../shared/run/query-request.ts'
 import type { Config } from '../../shared/config.ts'
-import { apiErrorOf } from '../../shared/run/engine-errors.ts'
+import { apiErrorOf } from '../../shared/run/blame.ts'
 import { upstreamRequests } from '../../shared/run/upstream-requests.ts'
-import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
+import { type Endpoint, definitionError } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost, type Statement } from '../../shared/engines/engine.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
@@ -55,7 +55,7 @@ export async function answerQuestion(
 ): Promise<{ result: AnswerResult; parameters: Parameters; statement: Statement }> {
   const { caller, callerSql, bypass, maxAgeSeconds, labels, gone } = question
   const endpoint = question.endpoint.upstream
-    ? await foundUpstream(services, question.endpoint)
+    ? await resolveUpstream(services, question.endpoint)
     : question.endpoint
   // No key lifts the redaction of an endpoint that this one reads.
   const redacted = question.redacted || (endpoint.redact && !question.endpoint.redact)
@@ -99,7 +99,7 @@ export async function answerQuestion(
 }
 
 /** The endpoint with the tables that it reads of others. @throws ApiError */
-export async function foundUpstream(
+export async function resolveUpstream(
   { findUpstream }: Pick<Services, 'findUpstream'>,
   endpoint: Endpoint,
 ): Promise<Endpoint> {
@@ -107,7 +107,9 @@ export async function foundUpstream(
     return await findUpstream(endpoint)
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    throw error.reason === 'misconfigured' ? misdefined(endpoint, error.message) : apiErrorOf(error, endpoint)
+    throw error.reason === 'misconfigured'
+      ? definitionError(endpoint, error.message)
+      : apiErrorOf(error, endpoint)
   }
 }
 

@@ -1,12 +1,12 @@
 /** A caller's own SQL as an endpoint, or an alert: their files are shown, and on a laptop written to `queries/`. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { asUsual } from '../../shared/data-folder.ts'
+import { asUsual, createWhole } from '../../shared/data-folder.ts'
 import { emptyBindings, type Endpoint } from '../../shared/endpoints/definition.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
-import { apiErrorOf } from '../../shared/run/engine-errors.ts'
+import { apiErrorOf } from '../../shared/run/blame.ts'
 import { columnsByEngine } from '../../shared/sandbox/offered-tables.ts'
 import type { AlertWish } from '../../shared/alerts/draft.ts'
 import { readChannels } from '../../shared/alerts/channels.ts'
@@ -14,11 +14,10 @@ import { numbersAmong } from '../../shared/alerts/faults.ts'
 import type { Draft, Wish } from '../../shared/sandbox/as-endpoint.ts'
 import type { Column } from '../../shared/sql/types.ts'
 import type { Services } from '../../shared/services.ts'
-import { createWhole } from '../../shared/whole-file.ts'
 import type { Call } from '../http/call.ts'
 import { isFromHere } from '../http/network.ts'
 import { accessEndpoint } from './access.ts'
-import { foundUpstream } from './answer.ts'
+import { resolveUpstream } from './answer.ts'
 import { assertTakesSql } from './statement.ts'
 
 /** What `POST /api/endpoints/<name>/draft` answers. */
@@ -73,7 +72,7 @@ async function draft({ services, config }: Call, endpoint: Endpoint, wish: Wish)
   const from = maxResultBytes === config.maxResultBytes ? { ...endpoint, maxResultBytes: null } : endpoint
   // Only these calls need what checks a definition, which a cold start should not read.
   const { draftOf } = await import('../../shared/sandbox/as-endpoint.ts')
-  const found = await foundUpstream(services, from)
+  const found = await resolveUpstream(services, from)
   return withoutEngineErrors(from, async () => {
     const known = await columnsByEngine(found, wish.sql, sql => services.columnsOf(found, sql))
     const made = draftOf(from, wish, randomUUID(), known)
@@ -94,7 +93,7 @@ async function draftAlertOn(services: Services, endpoint: Endpoint, alert: Alert
 
 /** By a dry run. @throws EngineError */
 async function columnsFor(services: Services, endpoint: Endpoint): Promise<Column[]> {
-  const { sql, ...tables } = await foundUpstream(services, endpoint)
+  const { sql, ...tables } = await resolveUpstream(services, endpoint)
   return (await services.engine.describe({ sql, bindings: emptyBindings(tables) })).columns
 }
 

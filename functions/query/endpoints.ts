@@ -1,13 +1,12 @@
 /** Endpoints as a key sees them: their list, the tables that its SQL may read, and the SQL behind an answer. */
 import type { Call } from '../http/call.ts'
 import { accessEndpoint, accessibleEndpoints } from './access.ts'
-import { foundUpstream } from './answer.ts'
+import { resolveUpstream } from './answer.ts'
 import { type Endpoint, type Explore, typeOf } from '../../shared/endpoints/definition.ts'
 import { limitOf } from '../../shared/endpoints/saved-query.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
-import { blame } from '../../shared/run/blame.ts'
-import { apiErrorOf } from '../../shared/run/engine-errors.ts'
+import { apiErrorOf, blame } from '../../shared/run/blame.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
 import type { Services } from '../../shared/services.ts'
 import type { SqlType } from '../../shared/sql/types.ts'
@@ -76,7 +75,7 @@ export async function tablesOf(
   declared: Endpoint,
   services: Pick<Services, 'columnsOf' | 'findUpstream'>,
 ): Promise<TableDescription[]> {
-  const endpoint = await foundUpstream(services, declared)
+  const endpoint = await resolveUpstream(services, declared)
   const tables = tableQueries(endpoint).map(async ({ name, sql }) => {
     const columns = await services.columnsOf(endpoint, sql).catch((error: unknown) => {
       throw dryRunError(error, endpoint, sql)
@@ -116,7 +115,7 @@ export async function explainEndpoint(call: Call): Promise<void> {
     )
   // Only these calls need what makes batches and levels, which a cold start should not read.
   const { explain } = await import('../../shared/warm/explain.ts')
-  const found = await foundUpstream(call.services, endpoint)
+  const found = await resolveUpstream(call.services, endpoint)
   const result = await explain(found, call.services.engine).catch((error: unknown) => {
     throw dryRunError(error, found)
   })

@@ -116,7 +116,7 @@ function addRow(metrics: Map<string, Metric>, row: Row, at: number): void {
   if (type !== null && (typeof type !== 'string' || !types.includes(type)))
     return refuse('type', `must be one of ${types.join(', ')}`)
   const head =
-    (help === null ? '' : `# HELP ${name} ${escaped(help)}\n`) +
+    (help === null ? '' : `# HELP ${name} ${escapeText(help)}\n`) +
     (type === null ? '' : `# TYPE ${name} ${type}\n`)
   const series = `${name}${labelsText(labels, refuse)}`
   const text = `${series} ${numberText(value!, refuse)}${timeText(timestamp, refuse)}\n`
@@ -138,7 +138,7 @@ function labelsText(labels: Value, refuse: Refuse): string {
     if (!/^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(name))
       return refuse('labels', 'must have names of letters, digits and _, not beginning with a digit or __')
     if (typeof value === 'object') return refuse(`labels.${name}`, 'must be text, a number or a BOOL')
-    return `${name}="${escaped(String(value)).replaceAll('"', String.raw`\"`)}"`
+    return `${name}="${escapeText(String(value)).replaceAll('"', String.raw`\"`)}"`
   })
   return texts.length === 0 ? '' : `{${texts.toSorted().join(',')}}`
 }
@@ -157,7 +157,7 @@ function timeText(timestamp: Value, refuse: Refuse): string {
   return millis === null ? refuse('timestamp', 'must be a TIMESTAMP') : ` ${Math.floor(millis)}`
 }
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text.replaceAll('\\', String.raw`\\`).replaceAll('\n', String.raw`\n`)
 }
 

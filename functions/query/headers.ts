@@ -14,7 +14,7 @@ const versionHeaders = ['svc-endpoint-version', 'lf-endpoint-version'] as const
  * @throws ApiError `invalid_parameter`, `not_found`
  */
 export async function versionFor({ req, services, notes }: Call, endpoint: Endpoint): Promise<Endpoint> {
-  const asked = versionAsked(req.headers)
+  const asked = requestedVersion(req.headers)
   const found =
     asked === null || asked === endpoint.version
       ? endpoint
@@ -34,7 +34,7 @@ export function namesVersion(headers: IncomingHttpHeaders): boolean {
 }
 
 /** `null` for the one in force. */
-function versionAsked(headers: IncomingHttpHeaders): string | null {
+function requestedVersion(headers: IncomingHttpHeaders): string | null {
   let asked: string | null = null
   for (const name of versionHeaders) {
     const value = headers[name]

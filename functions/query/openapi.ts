@@ -1,5 +1,5 @@
 /** `GET /openapi.json`: an OpenAPI 3.1 document of the endpoints that a key may call. */
-import { columnsWithJsonText } from '../../shared/answers/json-text.ts'
+import { columnsWithJsonText } from '../../shared/answers/answer.ts'
 import { columnsIfKnown, type ColumnsOf } from '../../shared/endpoints/columns.ts'
 import { type Endpoint, pageParameters, type ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import { keyFromHeaders } from '../../shared/keys/authenticate.ts'

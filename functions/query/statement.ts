@@ -1,4 +1,4 @@
-import { apiErrorOf } from '../../shared/run/engine-errors.ts'
+import { apiErrorOf } from '../../shared/run/blame.ts'
 import type { ColumnsOf } from '../../shared/endpoints/columns.ts'
 import { EngineError, type Statement } from '../../shared/engines/engine.ts'
 import { type Endpoint, upstreamBindings } from '../../shared/endpoints/definition.ts'

@@ -4,7 +4,7 @@ import type { Alert, Endpoint } from '../../shared/endpoints/definition.ts'
 import { maxAgeMs } from '../../shared/alerts/due.ts'
 import type { Subject } from '../../shared/alerts/record.ts'
 import { type AlertReport, type Ask, findingOf, runAlerts } from '../../shared/alerts/run.ts'
-import { told } from '../../shared/alerts/state.ts'
+import { fillText } from '../../shared/alerts/state.ts'
 import { refreshTogether } from '../../shared/alerts/together.ts'
 import type { AnswerResult } from '../../shared/run/query-request.ts'
 import type { Config } from '../../shared/config.ts'
@@ -17,7 +17,7 @@ import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
 import { Timing } from '../../shared/timing.ts'
 import { version } from '../../shared/version.ts'
-import { Budget } from '../../shared/warm/budget.ts'
+import { Budget } from '../../shared/warm/turn.ts'
 import { limitOf } from '../../shared/warm/upstream.ts'
 import { answerQuestion } from '../query/answer.ts'
 import { withTimesAsText } from '../../shared/answers/times.ts'
@@ -75,7 +75,7 @@ export async function askNow(
   const found = await findingOf(asking, subject, present)
   if (!found) return { finding: 'not now: another process makes the answer', value: null, text: '' }
   if ('code' in found) return { finding: found.finding, value: null, text: found.code }
-  return { ...found, text: told(subject.alert, subject.set, found).text }
+  return { ...found, text: fillText(subject.alert, subject.set, found).text }
 }
 
 /** Of all sets of an alert in one call. */

@@ -5,7 +5,7 @@ import { type Endpoint, parameterColumns } from '../../shared/endpoints/definiti
 import { bindingsFrom } from '../../shared/endpoints/parameters.ts'
 import { finish } from '../../shared/answers/answer.ts'
 import { runQuery } from '../../shared/run/run-query.ts'
-import { Budget } from '../../shared/warm/budget.ts'
+import { Budget } from '../../shared/warm/turn.ts'
 import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
 import { warm } from '../../shared/warm/warm.ts'
 import { edgeRow } from '../testing/edges.ts'

@@ -16,7 +16,7 @@ import type { Services } from '../../shared/services.ts'
 import { version } from '../../shared/version.ts'
 import type { AlertReport } from '../../shared/alerts/run.ts'
 import type { EndpointReport, WarmReport } from '../../shared/warm/report.ts'
-import { Budget } from '../../shared/warm/budget.ts'
+import { Budget } from '../../shared/warm/turn.ts'
 import { calledSeconds } from '../../shared/alerts/due.ts'
 import { warm } from '../../shared/warm/warm.ts'
 import { readBody } from '../http/body.ts'
@@ -50,7 +50,7 @@ export function warmHandler({ services, config, log, publicKeys }: WarmDependenc
     await readBody(req)
     Object.assign(notes, { how: 'warm', key: 'warm' })
     notes['checked'] = await check(req.headers)
-    const report = await noted(
+    const report = await noteReport(
       { services: await services, config, log },
       readSingle(query, 'endpoint'),
       notes,
@@ -71,7 +71,7 @@ export async function warmHere(warming: Warming, name: string): Promise<void> {
     key: 'warm',
     checked: 'none',
   }
-  const status = await noted(warming, name, notes).then(statusOf, (error: unknown) => {
+  const status = await noteReport(warming, name, notes).then(statusOf, (error: unknown) => {
     Object.assign(notes, describeError(error))
     return error instanceof ApiError ? error.status : 500
   })
@@ -105,7 +105,7 @@ export async function warmEndpoints(
 const endpointsAtOnce = { concurrency: 4 }
 
 /** The call of one name, or for all endpoints, with its summary in the notes. */
-async function noted(warming: Warming, name: string | null, notes: RequestLine): Promise<CallReport> {
+async function noteReport(warming: Warming, name: string | null, notes: RequestLine): Promise<CallReport> {
   const wanted = await wantedEndpoints(warming.services.endpoints, name)
   if (name !== null) notes.endpoint = name
   const report = await warmEndpoints(warming, wanted)

@@ -38,13 +38,13 @@ export function oidcCheck(
   return async ({ authorization, 'x-serverless-authorization': another }) => {
     if (audience === null || serviceAccount === null) {
       if (service === null) return 'none'
-      throw refused(new Error('WARM_AUDIENCE and WARM_SERVICE_ACCOUNT are not set'))
+      throw refusal(new Error('WARM_AUDIENCE and WARM_SERVICE_ACCOUNT are not set'))
     }
     const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(authorization ?? '')?.[1]
-    if (!token) throw refused()
+    if (!token) throw refusal()
     const checked = service !== null && another === undefined && token.endsWith(signatureRemoved)
     const claims = checked ? claimsIn(token) : await signedClaims(token, publicKeys)
-    if (!fits(claims, { audience, serviceAccount, now: Date.now() / 1000 })) throw refused()
+    if (!fits(claims, { audience, serviceAccount, now: Date.now() / 1000 })) throw refusal()
     return checked ? 'cloud_run' : 'signature'
   }
 }
@@ -91,10 +91,10 @@ function googleKeys(): PublicKeys {
 }
 
 function refuse(cause: unknown): never {
-  throw refused(cause)
+  throw refusal(cause)
 }
 
-function refused(cause?: unknown): ApiError {
+function refusal(cause?: unknown): ApiError {
   const headers = { 'WWW-Authenticate': 'Bearer' }
   const detail = 'A token of the service account that calls this function is needed.'
   return new ApiError('unauthenticated', detail, { headers, cause })

@@ -1,6 +1,6 @@
 /** `lqe cursor rotate`: another secret for the cursors of pages. */
 import { Command, Option } from 'commander'
-import { rotateSecret } from '../../shared/pages/secret.ts'
+import { rotateSecret } from '../../shared/pages/cursor.ts'
 import type { Store } from '../../shared/stores/store.ts'
 import { audit } from './account.ts'
 import type { WithStore } from './command.ts'

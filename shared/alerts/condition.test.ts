@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Row } from '../engines/engine.ts'
 import type { Condition } from '../endpoints/definition.ts'
-import { evaluate, told } from './state.ts'
+import { evaluate, fillText } from './state.ts'
 
 const rows = (...values: Row['string'][]): Row[] => values.map(n => ({ n: n! }))
 
@@ -73,22 +73,24 @@ describe('what is told', () => {
   const text = '{{ value }} {{rows}} {{ who }} {{ a b }} {{ n }} {{ project }}'
 
   test('has values in place of names, without personal data', () => {
-    expect(told({ text, redact: true }, { project: 'from 10.1.2.3' }, evaluation)).toEqual({
+    expect(fillText({ text, redact: true }, { project: 'from 10.1.2.3' }, evaluation)).toEqual({
       text: '0.333333 12 REDACTED null 1234567 from REDACTED',
       rows: [{ who: 'REDACTED', 'a b': null, n: 1234567 }],
     })
-    expect(told({ text, redact: false }, { project: 'p' }, evaluation).text).toContain('tom@example.com')
+    expect(fillText({ text, redact: false }, { project: 'p' }, evaluation).text).toContain('tom@example.com')
   })
 
   test('has ten rows at most, and few bytes of them', () => {
     const many = { ...evaluation, rows: Array.from({ length: 20 }, () => ({ n: 1 })) }
-    expect(told({ text, redact: true }, {}, many).rows).toHaveLength(10)
+    expect(fillText({ text, redact: true }, {}, many).rows).toHaveLength(10)
     const large = { ...evaluation, rows: Array.from({ length: 5 }, () => ({ n: 'x'.repeat(9_000) })) }
-    expect(told({ text, redact: false }, {}, large).rows).toHaveLength(2)
+    expect(fillText({ text, redact: false }, {}, large).rows).toHaveLength(2)
   })
 
   test('fills no name in that a value has', () => {
     const rows = [{ who: '{{ secret }}', secret: 'x' }]
-    expect(told({ text: '{{ who }}', redact: false }, {}, { ...evaluation, rows }).text).toBe('{{ secret }}')
+    expect(fillText({ text: '{{ who }}', redact: false }, {}, { ...evaluation, rows }).text).toBe(
+      '{{ secret }}',
+    )
   })
 })

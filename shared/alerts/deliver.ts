@@ -41,7 +41,7 @@ export function openChannels(config: Delivering): Delivery {
   const { rememberMs, alertsToLoopback: toLoopback, timeoutMs = 10_000 } = config
   const { google = googleHere() } = config
   const resolve = oneAtATime(config.resolve)
-  const channels = remembered(config)
+  const channels = rememberChannels(config)
   const secret = openSecrets(config.secret, google, rememberMs)
   const attempt = async (name: string, message: Message, signal: AbortSignal) => {
     const channel = channelIn((await channels()).channels, name)
@@ -52,7 +52,7 @@ export function openChannels(config: Delivering): Delivery {
     async deliver(name, message, given) {
       const signal = AbortSignal.any([given, AbortSignal.timeout(timeoutMs)])
       try {
-        assertTaken(await Promise.race([attempt(name, message, signal), aborted(signal)]))
+        assertTaken(await Promise.race([attempt(name, message, signal), rejectOnAbort(signal)]))
       } catch (error) {
         throw inWords(error, name, signal)
       }
@@ -61,7 +61,7 @@ export function openChannels(config: Delivering): Delivery {
   }
 }
 
-function remembered({ store, rememberMs }: Delivering): () => ReturnType<typeof readChannels> {
+function rememberChannels({ store, rememberMs }: Delivering): () => ReturnType<typeof readChannels> {
   const read = rememberReads<Awaited<ReturnType<typeof readChannels>>>({
     max: 1,
     rememberMs,
@@ -82,7 +82,7 @@ async function secretsOf(channel: Channel, secret: Secret, google: Google, signa
 }
 
 /** A name is resolved, and a token is had, by what no signal ends. */
-function aborted(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const abort = () => reject(signal.reason as Error)
     if (signal.aborted) abort()
@@ -146,7 +146,7 @@ const kinds: Kinds = {
   slack(_channel, { alert, state, severity, text, parameters }, [url]) {
     const title = `${state.toUpperCase()} (${severity}): ${alert}`
     const lines = [title, text, ...Object.entries(parameters).map(pair => pair.join(' = '))]
-    const shown = escaped(beginning(lines.join('\n'), maxSlackText))
+    const shown = escapeText(beginning(lines.join('\n'), maxSlackText))
     const body = { text: shown, mrkdwn: false, unfurl_links: false, unfurl_media: false }
     return { url: url!, body: JSON.stringify(body) }
   },
@@ -214,7 +214,7 @@ const maxSlackText = 1_900
  * What is in logs must not call people, nor be a link by another name: Slack's entities, and what Mattermost and Discord take for
  * Markdown and mentions. https://api.slack.com/reference/surfaces/formatting#escaping
  */
-function escaped(text: string): string {
+function escapeText(text: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
   const plain = text.replaceAll(/[&<>]/g, character => entities[character]!)
   return plain.replaceAll(/@|\](?=\()/g, '$&\u200b')

@@ -2,7 +2,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { marginMs } from './due.ts'
 import type { Message } from './channels.ts'
-import { type AlertState, type Evaluation, firstState, step, told } from './state.ts'
+import { type AlertState, type Evaluation, firstState, step, fillText } from './state.ts'
 import { type Alert, columnsOf, type Endpoint } from '../endpoints/definition.ts'
 import { redactText } from '../redact/redact.ts'
 import { assertReadable, formats } from '../stores/format.ts'
@@ -144,7 +144,7 @@ function messageOf({ endpoint, alert, set }: Subject, { found, tells, now, text 
   function wordsOf(): Pick<Message, 'text' | 'rows'> {
     if ('code' in found) return { text: `${endpoint.name} answers ${found.code}`, rows: [] }
     if (tells === 'resolved') return { text, rows: [] }
-    if (tells === 'firing') return told(alert, set, found)
+    if (tells === 'firing') return fillText(alert, set, found)
     return { text: `${endpoint.name} has no number in ${columnsOf(alert.condition).join(' and ')}`, rows: [] }
   }
 }

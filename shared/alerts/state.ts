@@ -151,7 +151,7 @@ const maxBytes = 20_000
 const maxText = 4_000
 
 /** What is told where rows were found: redacted, unless the alert says otherwise. */
-export function told(
+export function fillText(
   { text, redact }: Pick<Alert, 'text' | 'redact'>,
   parameters: Alert['sets'][number],
   { value, count, rows }: Pick<Evaluation, 'value' | 'count' | 'rows'>,

@@ -1,8 +1,15 @@
 /** Brings the answers of an endpoint's alerts up to date before each is asked for: many sets by one statement, as the warmer does. */
 import pMap from 'p-map'
 import { isCached, keyFieldsOf } from '../run/get-answer.ts'
-import { type Head, headAt, headOf, firstFields, lightFields } from '../cache/head.ts'
-import { cacheKey, type CacheKeyFields } from '../cache/key.ts'
+import {
+  cacheKey,
+  type CacheKeyFields,
+  firstFields,
+  type Head,
+  headAt,
+  headOf,
+  lightFields,
+} from '../cache/head.ts'
 import { refusalOf } from '../cache/refresh-claim.ts'
 import { cacheTimes } from '../cache/times.ts'
 import { presentFor, readParameters } from '../endpoints/parameters.ts'
@@ -11,7 +18,7 @@ import type { QueryEngine } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { ignoreStoreError, type Store } from '../stores/store.ts'
-import type { Budget } from '../warm/budget.ts'
+import type { Budget } from '../warm/turn.ts'
 import type { DueSet } from '../warm/due.ts'
 import { refresh } from '../warm/refresh.ts'
 import { Tally } from '../warm/report.ts'

@@ -2,15 +2,14 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
-import type { Result, Row } from '../engines/engine.ts'
-import { arrayText, rowsOf } from '../engines/rows.ts'
-import { fieldName } from '../engines/values.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
+import type { Result, Row, Value } from '../engines/engine.ts'
+import { arrayText, rowsOf } from '../engines/rows.ts'
+import { fieldName, mapScalars } from '../engines/values.ts'
 import type { PageMarks } from '../pages/page.ts'
 import type { NameKind } from '../redact/names.ts'
 import { redactInTurns, redactNames } from '../redact/redact.ts'
-import type { SqlType } from '../sql/types.ts'
-import { rowsWithJsonText } from './json-text.ts'
+import type { Column, SqlType } from '../sql/types.ts'
 
 export type Encoding = 'gzip' | 'br' | 'identity'
 
@@ -87,7 +86,7 @@ export class Answer {
 
   private kept(bytes: Buffer): Buffer {
     this.heldBytes += bytes.length
-    return rightSized(bytes)
+    return trim(bytes)
   }
 }
 
@@ -95,7 +94,7 @@ export class Answer {
  * Bytes in memory of their own. Small ones are part of a larger buffer, which they would keep alive: zlib's chunks are
  * 16 KB, Node's pool has at least 8.
  */
-function rightSized(bytes: Buffer): Buffer {
+function trim(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes
   const own = Buffer.allocUnsafeSlow(bytes.length)
   own.set(bytes)
@@ -189,4 +188,26 @@ function enclose(endpoint: Endpoint, result: string, summary: Summary): Answer {
   const meta = { ...own, ...Object.fromEntries(marks) }
   const body = Buffer.from(`{"result":${result},"meta":${JSON.stringify(meta)}}`)
   return Answer.fromJson(summary, body)
+}
+
+/** The columns as readers see them who parse JSON themselves, as those of Logflare do (`json: text` in a definition): text. */
+export function columnsWithJsonText(columns: Column[]): Column[] {
+  return columns.map(({ name, type }) => ({ name, type: typeWithText(type) }))
+}
+
+function typeWithText(type: SqlType): SqlType {
+  if (type.kind === 'ARRAY') return { ...type, element: typeWithText(type.element) }
+  if (type.kind === 'STRUCT')
+    return { ...type, fields: type.fields.map(field => ({ ...field, type: typeWithText(field.type) })) }
+  return type.kind === 'JSON' ? { kind: 'STRING' } : type
+}
+
+/** The rows with text where JSON is, at any depth; NULL stays. */
+function rowsWithJsonText({ rows, columns }: Pick<Result, 'rows' | 'columns'>): Row[] {
+  const type = { kind: 'STRUCT', fields: columns } as const
+  return rows.map(row => mapScalars(type, row, withText) as Row)
+}
+
+function withText({ kind }: SqlType, value: Value): Value {
+  return kind === 'JSON' ? JSON.stringify(value) : value
 }

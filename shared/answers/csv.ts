@@ -4,8 +4,8 @@ import { headingOf, timeText } from './times.ts'
 
 /** RFC 4180, with a header line; a nested value as JSON text. */
 export function csv(rows: Row[], columns: string[]): string {
-  const lines = rows.map(row => asTexts(columns.map(column => field(row[column] ?? null, guarded))))
-  return [csvLine(columns, guarded), ...lines].map(line => `${line}\r\n`).join('')
+  const lines = rows.map(row => asTexts(columns.map(column => field(row[column] ?? null, guard))))
+  return [csvLine(columns, guard), ...lines].map(line => `${line}\r\n`).join('')
 }
 
 /** A record of CSV without its line end. @param written what becomes of a value's text */
@@ -15,7 +15,7 @@ export function csvLine(values: readonly Value[], written = (text: string) => te
 
 function field(value: Value, written: (text: string) => string): string {
   if (value === null) return ''
-  return quoted(written(typeof value === 'object' ? JSON.stringify(value) : String(value)))
+  return quote(written(typeof value === 'object' ? JSON.stringify(value) : String(value)))
 }
 
 /**
@@ -47,7 +47,7 @@ function asTexts(fields: string[]): string {
  * another locale splits at other signs than the comma, where no quotation marks hold text together, so behind these too.
  * Numbers, decimals and infinities are left alone.
  */
-function guarded(text: string): string {
+function guard(text: string): string {
   return mayBegin.test(text) ? text.replace(formula, "$1'") : text
 }
 
@@ -60,6 +60,6 @@ const formula = new RegExp(
   'giu',
 )
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

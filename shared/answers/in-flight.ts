@@ -40,11 +40,11 @@ export class BytesInFlight {
 
   /**
    * Counts the rows of a run until an answer is made of them, which `release` says. `onBytes` is the one of `RunLimits`; it throws
-   * EngineError `overloaded`.
-   * @throws ApiError `overloaded` where less is free than a run may take
+   * EngineError `overloadError`.
+   * @throws ApiError `overloadError` where less is free than a run may take
    */
   rowsOfRun(): { onBytes: (bytes: number) => void; release: () => void } {
-    if (!this.hasRoomFor(freeForRun)) throw overloaded()
+    if (!this.hasRoomFor(freeForRun)) throw overloadError()
     let held = 0
     return {
       onBytes: bytes => {
@@ -61,10 +61,10 @@ export class BytesInFlight {
 
   /**
    * Counts `bytes` while `act` runs.
-   * @throws ApiError `overloaded` before `act` begins, and what `act` throws
+   * @throws ApiError `overloadError` before `act` begins, and what `act` throws
    */
   async during<T>(bytes: number, act: () => Promise<T>): Promise<T> {
-    if (!this.hasRoomFor(bytes)) throw overloaded()
+    if (!this.hasRoomFor(bytes)) throw overloadError()
     this.bytes += bytes
     try {
       return await act()
@@ -75,7 +75,7 @@ export class BytesInFlight {
 
   /**
    * The bytes of a body, made and counted once for all responses that send it at the same time.
-   * @throws ApiError `overloaded`, and what `make` throws
+   * @throws ApiError `overloadError`, and what `make` throws
    */
   async body(response: Writable, request: BodyRequest): Promise<Buffer> {
     const body = this.bodies.get(request.key) ?? this.begin(request)
@@ -90,7 +90,7 @@ export class BytesInFlight {
   }
 
   private begin({ key, cost, make, held }: BodyRequest): Body {
-    if (cost > 0 && !this.hasRoomFor(cost)) throw overloaded()
+    if (cost > 0 && !this.hasRoomFor(cost)) throw overloadError()
     const body: Body = { bytes: make(), size: cost, responses: 0 }
     this.bytes += cost
     body.bytes.then(
@@ -111,7 +111,7 @@ export class BytesInFlight {
   }
 }
 
-function overloaded(): ApiError {
+function overloadError(): ApiError {
   return new ApiError(
     'overloaded',
     'The service is busy with other large results; come back in a few seconds.',

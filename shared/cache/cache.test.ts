@@ -8,8 +8,7 @@ import type { Store } from '../stores/store.ts'
 import { type Faults, type Operation, withFaults } from '../stores/testing/faults.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { AnswerCache, type CacheRequest } from './cache.ts'
-import { headAt } from './head.ts'
-import { cacheKey } from './key.ts'
+import { cacheKey, headAt } from './head.ts'
 import {
   begun,
   engine,

@@ -20,8 +20,7 @@ import {
   nextFailure,
   recordedError,
 } from './failures.ts'
-import { firstFields, type Head, headAt } from './head.ts'
-import { cacheKey, type CacheKeyFields } from './key.ts'
+import { cacheKey, type CacheKeyFields, firstFields, type Head, headAt } from './head.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
 import { type CacheTimes, cacheTimes, noteEveryMs } from './times.ts'
@@ -222,7 +221,7 @@ export class AnswerCache {
         }
         tornReads++
       } else if (head?.failure && now < head.failure.at + head.failure.ms && !bypass) {
-        return this.coverFailure(blamed(request, recordedError(head.failure, now)), staleCopy)
+        return this.coverFailure(assignBlame(request, recordedError(head.failure, now)), staleCopy)
       } else if (head && head.leasedUntil > now) {
         const copy = await staleCopy?.()
         if (copy) return copy
@@ -250,7 +249,7 @@ export class AnswerCache {
       )
       return this.result(entry, head?.stored ? 'revalidated' : 'miss', generation !== null)
     } catch (thrown) {
-      const error = blamed(request, asApiError(thrown))
+      const error = assignBlame(request, asApiError(thrown))
       if (!isOfQuery(error)) {
         await this.written(request, lease.finish({}, []))
         return this.coverFailure(error, staleCopy)
@@ -376,7 +375,7 @@ export class AnswerCache {
 }
 
 /** Before it is recorded and after, as callers of one key may differ in what they can avoid. */
-function blamed({ blame }: CacheRequest, error: ApiError): ApiError {
+function assignBlame({ blame }: CacheRequest, error: ApiError): ApiError {
   return blame ? blame(error) : error
 }
 

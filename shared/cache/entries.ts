@@ -4,8 +4,7 @@ import { Answer } from '../answers/answer.ts'
 import type { BytesInFlight } from '../answers/in-flight.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { timeouts, withTimeout } from '../stores/calls.ts'
-import { belongsTo, type Head, headAt, headOf, lightFields } from './head.ts'
-import type { CacheKeyFields } from './key.ts'
+import { belongsTo, type CacheKeyFields, type Head, headAt, headOf, lightFields } from './head.ts'
 import { readPayload } from './payload.ts'
 
 export interface CacheEntry {

@@ -9,8 +9,7 @@ import type { ApiError } from '../errors.ts'
 import { type Fields, ignoreStoreError, type Store } from '../stores/store.ts'
 import { timeouts, withTimeout } from '../stores/calls.ts'
 import { type Failure, failureFields, nextFailure } from './failures.ts'
-import { belongsTo, type Head, headAt, headOf, lightFields } from './head.ts'
-import { cacheKey, type CacheKeyFields } from './key.ts'
+import { belongsTo, cacheKey, type CacheKeyFields, type Head, headAt, headOf, lightFields } from './head.ts'
 import { conditionalWrite, type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
 import { cacheTimes, type LeaseTimes } from './times.ts'
@@ -52,7 +51,7 @@ export async function claim(
   const refusal = refusalOf(head, { now: readAt, olderThanMs, retry })
   if (refusal) return refusal
   const lease = await takeLease(store, headAt(key), head.version, {}, times)
-  return lease ? claimed(store, { ...wanted, key, head, lease }) : 'leased'
+  return lease ? makeClaim(store, { ...wanted, key, head, lease }) : 'leased'
 }
 
 /**
@@ -67,7 +66,7 @@ export function claimTogether(
   const { keyFields } = head
   const key = cacheKey(keyFields)
   const lease = leaseless(store, { key, head, startedAt })
-  return claimed(store, { keyFields, freshMs, olderThanMs: 0, key, head, lease })
+  return makeClaim(store, { keyFields, freshMs, olderThanMs: 0, key, head, lease })
 }
 
 /** Writes as the holder of a lease would, as long as no other process has taken one or stored an answer since. */
@@ -118,7 +117,7 @@ function restMs({ count, ms }: Failure, intervalMs: number): number {
   return Math.max(ms, Math.min(rest, maxRestMs))
 }
 
-function claimed(
+function makeClaim(
   store: Store,
   { keyFields, freshMs, key, head, lease }: Wanted & { key: string; head: Head; lease: Lease },
 ): Claim {

@@ -5,8 +5,7 @@ import type { Fields, Store } from '../stores/store.ts'
 import { type Faults, withFaults } from '../stores/testing/faults.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { AnswerCache } from './cache.ts'
-import { headAt } from './head.ts'
-import { cacheKey } from './key.ts'
+import { cacheKey, headAt } from './head.ts'
 import { engine, engineDown, keyFields, made, mistake, quick, request } from './testing/requests.ts'
 
 describeStores('before its caller gets it,', ({ open }) => {

@@ -159,7 +159,7 @@ export function passedOn(value: Scalar): string | null {
  * The error of a request that fails by its endpoint's definition, which its caller cannot change.
  * @param words for the log: what is wrong, without any value
  */
-export function misdefined({ name }: Pick<Endpoint, 'name'>, words: string): ApiError {
+export function definitionError({ name }: Pick<Endpoint, 'name'>, words: string): ApiError {
   return new ApiError(
     'internal',
     'This endpoint does not work as it is defined; its operator has to correct it.',

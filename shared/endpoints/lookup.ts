@@ -66,7 +66,7 @@ export function openEndpoints(
       ...common,
       max: 1,
       rememberMs: listMs,
-      read: async () => ({ value: listed((await readAll(store)).map(read)) }),
+      read: async () => ({ value: index((await readAll(store)).map(read)) }),
     })
   const [all, remembered] = [list(0), list(rememberMs)]
   return {
@@ -94,7 +94,7 @@ function keyOf(idOrName: string): string {
 }
 
 /** All endpoints, the ids by alias, and the public ones by each name that they have. */
-function listed(endpoints: Endpoint[]) {
+function index(endpoints: Endpoint[]) {
   const open = endpoints.filter(({ publicCallsPerMinute }) => publicCallsPerMinute !== undefined)
   return {
     endpoints,

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Binding, Value } from '../engines/engine.ts'
 import {
   type Endpoint,
-  misdefined,
+  definitionError,
   pageParameters,
   parameterColumns,
   type ParameterDefinition,
@@ -109,8 +109,8 @@ function refusalOf(
   if (ofCaller.length > 0) return ApiError.of('invalid_parameter', ...ofCaller)
   const { parameter: name = '', detail } = problems.find(isPinned) ?? problems[0]!
   if (ownValue(pins, name) !== undefined)
-    return pinned(name, `is fixed by the API key to a value that ${detail}`)
-  return misdefined(endpoint, `the default of ${name} ${detail}`)
+    return pinError(name, `is fixed by the API key to a value that ${detail}`)
+  return definitionError(endpoint, `the default of ${name} ${detail}`)
 }
 
 /**
@@ -197,13 +197,13 @@ function valueOf(
   text: string | undefined,
   now: Date,
 ): Scalar | Invalid | null {
-  if (text) return typed(definition, text, now)
+  if (text) return parseValue(definition, text, now)
   const { default: preset = null, format } = definition
-  return preset !== null && format === 'iso-timestamp' ? typed(definition, String(preset), now) : preset
+  return preset !== null && format === 'iso-timestamp' ? parseValue(definition, String(preset), now) : preset
 }
 
 /** Reads a value from its text in a query string, by the declared type. */
-function typed(definition: ParameterDefinition, text: string, now: Date): Scalar | Invalid {
+function parseValue(definition: ParameterDefinition, text: string, now: Date): Scalar | Invalid {
   if (definition.format === 'iso-timestamp')
     return (isRelative(text) ? relativeTime(text, now) : isoTimestamp(text)) ?? new Invalid(notIso(text))
   return readers[definition.type](text)
@@ -235,7 +235,7 @@ export function misfitOf(
   // YAML reads digits past 2^53 as another number, which only the bounds of a call's text would show.
   const isInteger = definition.type === 'integer' && 'json' in value && Number.isInteger(value.json)
   const isText = 'text' in value || isInteger || definition.format === 'iso-timestamp'
-  const read = isText ? typed(definition, text, new Date()) : value.json
+  const read = isText ? parseValue(definition, text, new Date()) : value.json
   if (read instanceof Invalid) return read.detail
   return misfits(definition, read).join('; ') || null
 }
@@ -301,15 +301,15 @@ function applyPins(
   for (const [name, text] of Object.entries(pins)) {
     const definition = Object.hasOwn(endpoint.parameters, name) ? endpoint.parameters[name] : undefined
     if (!definition)
-      throw pinned(name, 'is fixed by the API key, and this endpoint has no such parameter to apply it to')
-    const fixed = typed(definition, text, now)
+      throw pinError(name, 'is fixed by the API key, and this endpoint has no such parameter to apply it to')
+    const fixed = parseValue(definition, text, now)
     if (fixed instanceof Invalid)
-      throw pinned(name, `is fixed by the API key to a value that ${fixed.detail}`)
-    if (values.get(name) !== fixed) throw pinned(name, 'is fixed by the API key; leave it out')
+      throw pinError(name, `is fixed by the API key to a value that ${fixed.detail}`)
+    if (values.get(name) !== fixed) throw pinError(name, 'is fixed by the API key; leave it out')
   }
 }
 
 /** A pin of the key closes the endpoint, or the value that was sent. */
-export function pinned(parameter: string, detail: string): ApiError {
+export function pinError(parameter: string, detail: string): ApiError {
   return ApiError.of('pinned_parameter', { parameter, detail })
 }

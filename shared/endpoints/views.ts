@@ -82,7 +82,7 @@ export async function addView(store: Store, shelf: Shelf, text: ViewText, by: st
   const at = referenceTo(shelf, idOf(text.name))
   const { readAt } = await reaching(store.get(at))
   const fields = fieldsOf({ shelf, ...text, by, at: new Date(readAt) })
-  const { version } = await reaching(store.create(at, fields), () => taken(store, at))
+  const { version } = await reaching(store.create(at, fields), () => nameConflict(store, at))
   return viewIn({ fields, version })
 }
 
@@ -102,7 +102,9 @@ export async function replaceView(
   const { readAt } = await reaching(store.get(from))
   const fields = fieldsOf({ shelf, ...text, by, at: new Date(readAt) })
   if (from.id === to.id) {
-    const { version } = await reaching(store.replace(to, fields, seen.version), () => changed(store, from))
+    const { version } = await reaching(store.replace(to, fields, seen.version), () =>
+      versionConflict(store, from),
+    )
     return viewIn({ fields, version })
   }
   const [written] = await reaching(
@@ -110,7 +112,7 @@ export async function replaceView(
       { type: 'create', at: to, fields },
       { type: 'remove', at: from, ifVersion: seen.version },
     ]),
-    async () => ((await store.get(to)).document ? taken(store, to) : changed(store, from)),
+    async () => ((await store.get(to)).document ? nameConflict(store, to) : versionConflict(store, from)),
   )
   return viewIn({ fields, version: written!.version })
 }
@@ -122,7 +124,7 @@ export async function removeView(
   { id, version }: Pick<View, 'id' | 'version'>,
 ): Promise<void> {
   const at = referenceTo(shelf, id)
-  await reaching(store.remove(at, version), () => changed(store, at))
+  await reaching(store.remove(at, version), () => versionConflict(store, at))
 }
 
 async function assertRoom(store: Store, shelf: Shelf): Promise<void> {
@@ -148,13 +150,13 @@ async function reaching<T>(answer: Promise<T>, onConflict?: () => Promise<ApiErr
   })
 }
 
-async function taken(store: Store, at: Reference): Promise<ApiError> {
+async function nameConflict(store: Store, at: Reference): Promise<ApiError> {
   const { document } = await store.get(at)
   const of = document ? ` “${viewIn(document).name}” already, by ${viewIn(document).by}` : ' of that name'
   return new ApiError('conflict', `There is a view${of}: take another name, or save over that one.`)
 }
 
-async function changed(store: Store, at: Reference): Promise<ApiError> {
+async function versionConflict(store: Store, at: Reference): Promise<ApiError> {
   const { document } = await store.get(at)
   const what = document ? `was changed by ${viewIn(document).by}` : 'is not there any more'
   return new ApiError('conflict', `The view ${what}: nothing was changed; read the views again.`)

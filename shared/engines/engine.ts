@@ -34,7 +34,7 @@ export interface Statement {
 export interface Rollup {
   /** Its logical name in statements: `usage.api-counts.rollup`. */
   name: string
-  /** The GoogleSQL query that makes it: `rollups.ts` in this folder says what it may hold. */
+  /** The GoogleSQL query that makes it: `rollup-rules.ts` says what it may hold. */
   sql: string
   /** The column that it is partitioned by, as its log table is by the time, where the engine has partitions. */
   partition: string
@@ -166,7 +166,7 @@ export type EngineErrorReason =
   | 'failed'
   | 'unavailable'
 
-/** The only error of an engine. `apiErrorOf` in `shared/run/engine-errors.ts` says what a caller gets. */
+/** The only error of an engine. `apiErrorOf` in `shared/run/blame.ts` says what a caller gets. */
 export class EngineError extends PortError<EngineErrorReason> {
   override readonly name = 'EngineError'
   /** Where in the statement's SQL, when known. */

@@ -86,12 +86,12 @@ const suspicions: [message: string, Suspicion][] = [
 ]
 
 /** The error with its place in `sql`, where that is known. */
-export function located(error: EngineError, sql: string): EngineError {
+export function locate(error: EngineError, sql: string): EngineError {
   const suspicion = suspicions.find(([message]) => error.message.startsWith(message))?.[1]
   if (error.reason !== 'rejected' || error.place || !suspicion) return error
   const { suspects, all = false, named = false, instead } = suspicion
   const found = suspects(parse(sql, statementLimits))
-  const names = [...new Set(found.map(shown))]
+  const names = [...new Set(found.map(display))]
   if (named && found.length > 1 && names.length <= 3)
     return new EngineError('rejected', `${error.message}: in ${names.join(' or ')}`, { cause: error.cause })
   if (found.length === 0 || (found.length > 1 && !all)) return error
@@ -140,7 +140,7 @@ function isPlainAggregate(node: AnyNode): boolean {
 }
 
 /** As a message names a part of the query. */
-function shown(node: AnyNode): string {
+function display(node: AnyNode): string {
   if (node.kind === 'Call') return calledName(node)
   return 'operator' in node && typeof node.operator === 'string' ? node.operator : node.kind.toUpperCase()
 }
@@ -152,7 +152,7 @@ function divisionInstead(node: AnyNode): string {
 }
 
 function rangeInstead(node: AnyNode): string {
-  return node.kind === 'Cast' ? 'SAFE_CAST gives NULL' : `in ${shown(node)}`
+  return node.kind === 'Cast' ? 'SAFE_CAST gives NULL' : `in ${display(node)}`
 }
 
 function conversionInstead(node: AnyNode): string {

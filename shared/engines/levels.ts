@@ -51,7 +51,7 @@ export function byTheHour(rollup: Rollup, sql: string): ByHour {
     throw refuse(tree, `${time} is no column of the table, and not TIMESTAMP_TRUNC of one to less than hours`)
   const tables = new Set(tablesOf(tree))
   const readers: Reader[] = []
-  const over = make.copied(tree, node => {
+  const over = make.copy(tree, node => {
     if (node.kind !== 'Select' || node.from?.kind !== 'TableReference' || !tables.has(node.from)) return null
     if (node.from.path.map(part => part.name).join('.') !== rollup.name) return null
     const reader = new Reader(node, node.from, { columns, time, refuse })
@@ -90,7 +90,7 @@ function hourly(rollup: Rollup, time: string): Rollup | null {
     const { expression, alias } = item
     const name = alias?.name ?? (expression.kind === 'Path' ? expression.parts.at(-1)!.name : '')
     const of = isTime(name) ? cutOf(expression) : null
-    return of ? make.item(truncated(of), column) : item
+    return of ? make.item(truncateToHour(of), column) : item
   })
   if (items.every((item, at) => item === select.items[at])) return null
   const keys = select.groupBy!.items.map(key =>
@@ -110,7 +110,7 @@ function cutOf(expression: ast.Expression): ast.Path | null {
   return of?.kind === 'Path' && isFine && !zone ? of : null
 }
 
-function truncated(of: ast.Expression): ast.Call {
+function truncateToHour(of: ast.Expression): ast.Call {
   return make.call('TIMESTAMP_TRUNC', [of, hour])
 }
 
@@ -118,7 +118,7 @@ function truncated(of: ast.Expression): ast.Call {
 function endOfHour(of: ast.Expression): ast.Call {
   const value = make.integer(mostInHour)
   const rest: ast.Expression = { kind: 'IntervalLiteral', value, part: 'MICROSECOND', to: null, at: 0 }
-  return make.call('TIMESTAMP_ADD', [truncated(of), rest])
+  return make.call('TIMESTAMP_ADD', [truncateToHour(of), rest])
 }
 
 interface Shape {
@@ -161,7 +161,7 @@ class Reader {
       this.rows(hours, wholeTime, [
         ...others,
         ...lower.map(bound => make.binary('>', wholeTime, bound)),
-        ...upper.map(bound => make.binary('<', wholeTime, truncated(bound))),
+        ...upper.map(bound => make.binary('<', wholeTime, truncateToHour(bound))),
       ]),
     ]
     const endOfFirst = () => endOfHour(most('GREATEST', lower))
@@ -169,7 +169,7 @@ class Reader {
       branches.push(this.rows(rollup, time, [...all, make.binary('<=', time, endOfFirst())]))
     if (upper.length > 0) {
       const behind = lower.length > 0 ? [make.binary('>', time, endOfFirst())] : []
-      const last = make.binary('>=', time, truncated(most('LEAST', upper)))
+      const last = make.binary('>=', time, truncateToHour(most('LEAST', upper)))
       branches.push(this.rows(rollup, time, [...all, ...behind, last]))
     }
     const [first, ...more] = branches as [ast.Select, ...ast.Select[]]
@@ -192,7 +192,7 @@ class Reader {
       make.item(column.name === this.shape.time ? time : this.path(column.name), column.name),
     )
     const path = [{ name, quoted: true, at: 0 }]
-    return make.select(items, { ...this.table, path }, { where: make.joined('AND', where) })
+    return make.select(items, { ...this.table, path }, { where: make.chain('AND', where) })
   }
 
   private path(column: string): ast.Path {

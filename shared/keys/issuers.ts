@@ -23,7 +23,7 @@ interface Issuer extends Limits {
   pins: Record<string, string>
   /** Names of the endpoints that every token of it opens, or all of them. */
   endpoints: string[] | '*'
-  /** Endpoints that the scopes in the claim `scope` open beside those. With any, it is an authorization server of `/mcp`. */
+  /** Endpoints that the scopes in the claim `scope` or `scp` open beside those. With any, it is an authorization server of `/mcp`. */
   scopes: Record<string, string[]>
   rights: Right[]
   redacted: boolean

@@ -68,7 +68,7 @@ const mutations = fc.oneof(
   fc.record({
     what: fc.constant('claim'),
     part: fc.constant(1),
-    name: fc.constantFrom('sub', 'project', 'exp', 'iat', 'aud', 'iss', 'nbf', 'scope', '__proto__'),
+    name: fc.constantFrom('sub', 'project', 'exp', 'iat', 'aud', 'iss', 'nbf', 'scope', 'scp', '__proto__'),
     value: json,
   }),
   fc.record({

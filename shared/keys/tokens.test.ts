@@ -56,6 +56,33 @@ afterEach(async () => {
   await store.close()
 })
 
+describe('scopes', () => {
+  beforeEach(() => {
+    authenticate = open([
+      settings({ endpoints: [], scopes: { 'logs:read': ['logs.all'], usage: ['usage'] } }),
+    ])
+  })
+
+  test.each<[string, object, string[]]>([
+    ['a text in scope', { scope: 'openid logs:read' }, ['logs.all']],
+    ['a text in scp, as Entra ID has it', { scp: 'openid logs:read' }, ['logs.all']],
+    ['a list in scp, as Okta has it', { scp: ['openid', 'logs:read'] }, ['logs.all']],
+    ['both', { scope: 'usage', scp: ['logs:read'] }, ['logs.all', 'usage']],
+    ['neither', {}, []],
+  ])('are read from %s', async (_, claims, endpoints) => {
+    expect(await authenticate(await token(claims))).toMatchObject({ endpoints })
+  })
+
+  test.each<[string, object]>([
+    ['scope', { scope: ['logs:read'] }],
+    ['scp', { scp: 7 }],
+    ['scp', { scp: ['logs:read', { usage: true }] }],
+    ['scp', { scp: null }],
+  ])('in %s of another form are refused: %j', async (claim, claims) => {
+    await expect(authenticate(await token(claims))).rejects.toMatchObject(refused(claim))
+  })
+})
+
 describe('the keys of an issuer', () => {
   test('are fetched once in 20 s, whatever comes, and a token that was taken is the same caller again', async () => {
     const sent = await token()

@@ -114,8 +114,8 @@ async function verify(
     return [await claimsOf(token, issuer, keys, now), keys]
   } catch (error) {
     const renewed = error instanceof errors.JWKSNoMatchingKey ? await keySet.renewed() : null
-    if (!renewed) throw refused(error)
-    return [await claimsOf(token, issuer, renewed, now).catch(rethrowRefused), renewed]
+    if (!renewed) throw toRefusal(error)
+    return [await claimsOf(token, issuer, renewed, now).catch(throwRefusal), renewed]
   }
 }
 
@@ -155,7 +155,7 @@ const claimWords: Record<string, string> = {
   iat: 'is in the future, or longer ago than a token may live',
 }
 
-function refused(error: unknown): ApiError {
+function toRefusal(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     const { claim, reason } = error
@@ -166,8 +166,8 @@ function refused(error: unknown): ApiError {
   return refusal(claim, detail, error)
 }
 
-function rethrowRefused(error: unknown): never {
-  throw refused(error)
+function throwRefusal(error: unknown): never {
+  throw toRefusal(error)
 }
 
 /** @throws ApiError as `openTokens` says */
@@ -192,8 +192,18 @@ function callerOf(claims: JWTPayload, issuer: KnownIssuer): Caller {
   }
 }
 
-/** RFC 9068, 2.2.3: one text, a space between two. */
-function scopesIn({ scope = '' }: Claims): ReadonlySet<string> {
+/**
+ * RFC 9068, 2.2.3: `scope` is one text, a space between two. Entra ID has such a text in `scp`
+ * (https://learn.microsoft.com/entra/identity-platform/access-token-claims-reference), Okta a list
+ * (https://developer.okta.com/docs/api/openapi/okta-oauth/guides/overview/).
+ */
+function scopesIn({ scope = '', scp = [] }: Claims): ReadonlySet<string> {
   if (typeof scope !== 'string') throw refusal('scope', 'must be a text')
-  return new Set(scope.split(' '))
+  const listed: unknown = typeof scp === 'string' ? scp.split(' ') : scp
+  if (!isTexts(listed)) throw refusal('scp', 'must be a text or a list of texts')
+  return new Set([...scope.split(' '), ...listed])
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(item => typeof item === 'string')
 }

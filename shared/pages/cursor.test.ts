@@ -4,8 +4,7 @@ import { openSqlite } from '../stores/sqlite/store.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { formats } from '../stores/format.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
-import { type Cursor, openCursors } from './cursor.ts'
-import { rotateSecret, SecretError } from './secret.ts'
+import { type Cursor, openCursors, rotateSecret, SecretError } from './cursor.ts'
 import { anyCharacter } from '../testing/characters.ts'
 
 const memory = () => openSqlite({ file: ':memory:', log: () => {} })

@@ -6,12 +6,11 @@
  * AES-256-GCM under a key that the store holds. The nonce is a hash of the content under a key of its own (as in RFC 8452),
  * so that equal positions are equal texts, and equal rows make equal answers.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
-import { formats, isReadable } from '../stores/format.ts'
-import { rememberReads } from '../stores/remember-reads.ts'
-import type { Store } from '../stores/store.ts'
-import { readSecret } from './secret.ts'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import type { Place } from './statement.ts'
+import { assertReadable, formats, isReadable } from '../stores/format.ts'
+import { rememberReads } from '../stores/remember-reads.ts'
+import { type Document, type Store, StoreError } from '../stores/store.ts'
 
 export interface Cursor extends Place {
   endpointId: string
@@ -35,7 +34,7 @@ interface Options {
   clock?: { now(): number }
 }
 
-/** Cursors under the secret in the store (`secret.ts`). */
+/** Cursors under the secret in the store. */
 export function openCursors(store: Store, { rememberMs = 0, clock = performance }: Options = {}): Cursors {
   const remembered = rememberReads({
     max: 1,
@@ -49,10 +48,10 @@ export function openCursors(store: Store, { rememberMs = 0, clock = performance 
   })
   const keys = () => remembered('all', undefined)
   return {
-    seal: async cursor => sealed((await keys())[0]!, textOf(cursor)),
+    seal: async cursor => seal((await keys())[0]!, textOf(cursor)),
     async open(text) {
       for (const each of await keys()) {
-        const content = opened(each, text)
+        const content = unseal(each, text)
         if (content !== null) return cursorOf(content)
       }
       return null
@@ -73,14 +72,14 @@ function keysOf(secret: Uint8Array): Keys {
 const nonceBytes = 12
 const tagBytes = 16
 
-function sealed({ content, nonce: nonceKey }: Keys, text: string): string {
+function seal({ content, nonce: nonceKey }: Keys, text: string): string {
   const nonce = createHmac('sha256', nonceKey).update(text).digest().subarray(0, nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', content, nonce)
   const bytes = [nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]
   return Buffer.concat(bytes).toString('base64url')
 }
 
-function opened({ content }: Keys, text: string): string | null {
+function unseal({ content }: Keys, text: string): string | null {
   const bytes = Buffer.from(text, 'base64url')
   // Base64 has several texts for the same bytes; only the one that was given counts.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== text) return null
@@ -105,4 +104,84 @@ function cursorOf(text: string): Cursor | null {
   const [endpointId, parameters, direction, time, tie, now, format] = JSON.parse(text) as Content
   if (!isReadable('cursor', format)) return null
   return { endpointId, parameters, direction, after: { time, tie }, now }
+}
+
+const at = { collection: 'secrets', id: 'cursors' }
+
+/** 32 bytes each. */
+interface Secret {
+  /** Of the cursors that are made now. */
+  current: Uint8Array
+  /** Also of cursors that are taken. */
+  others: Uint8Array[]
+}
+
+/** Until then every process has read a new secret: keys and definitions have the same time (`REMEMBER_MS`). */
+const settleMs = 30_000
+
+/** Why an operator's command is refused, in words for the operator. */
+export class SecretError extends Error {
+  override readonly name = 'SecretError'
+}
+
+/**
+ * Reads the secret, and makes it where there is none.
+ * @returns it as it is now, and for how many milliseconds it is so, by the store's clock
+ * @throws StoreError, and ApiError for one of a later version
+ */
+async function readSecret(store: Store): Promise<{ value: Secret; validMs: number }> {
+  const { document, readAt } = await store.get(at)
+  if (!document) {
+    await store.create(at, { format: formats.secret, key: newKey() }).catch((error: unknown) => {
+      if (!(error instanceof StoreError && error.reason === 'conflict')) throw error
+    })
+    return readSecret(store)
+  }
+  const { key, usedFrom, previous, previousUntil } = secretIn(document)
+  if (!previous || readAt >= previousUntil) return { value: { current: key, others: [] }, validMs: Infinity }
+  return readAt < usedFrom
+    ? { value: { current: previous, others: [key] }, validMs: usedFrom - readAt }
+    : { value: { current: key, others: [previous] }, validMs: previousUntil - readAt }
+}
+
+/**
+ * Replaces the secret. Cursors are made with the new one once every process has it, so that none meets one that it does not know.
+ * @param overlapMs how long cursors of before are taken; 0 = until then
+ * @returns when they are not any more
+ * @throws StoreError, and SecretError where the last rotation is not over
+ */
+export async function rotateSecret(store: Store, overlapMs: number): Promise<Date> {
+  const { document, readAt } = await store.get(at)
+  const usedFrom = new Date(readAt + settleMs)
+  const previousUntil = new Date(readAt + Math.max(overlapMs, settleMs))
+  const fields = { format: formats.secret, key: newKey(), usedFrom }
+  if (!document) {
+    await store.create(at, fields)
+    return usedFrom
+  }
+  const known = secretIn(document)
+  const over = overlapMs === 0 ? known.usedFrom : known.previousUntil
+  if (over > readAt)
+    throw new SecretError(
+      `The secret was rotated before, and cursors from before that lead on until ${new Date(known.previousUntil).toISOString()}. ` +
+        (known.usedFrom > readAt ? 'Try again in 30 seconds.' : '--at-once ends them.'),
+    )
+  await store.replace(at, { ...fields, previous: known.key, previousUntil }, document.version)
+  return previousUntil
+}
+
+function newKey(): Uint8Array {
+  return new Uint8Array(randomBytes(32))
+}
+
+/** Times in milliseconds since 1970 UTC; 0 = long ago. */
+function secretIn({ fields }: Document) {
+  assertReadable('secret', fields, 'The secret of cursors')
+  const time = (name: string) => (fields[name] instanceof Date ? fields[name].getTime() : 0)
+  return {
+    key: fields['key'] as Uint8Array,
+    usedFrom: time('usedFrom'),
+    previous: fields['previous'] as Uint8Array | undefined,
+    previousUntil: time('previousUntil'),
+  }
 }

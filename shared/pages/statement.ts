@@ -41,7 +41,7 @@ export function pageStatement(
   return {
     sql: { next, follow }[direction],
     bindings: [
-      ...bindings.map(binding => narrowed(binding, endpoint.newestFirst, place)),
+      ...bindings.map(binding => narrow(binding, endpoint.newestFirst, place)),
       { name: time, type: { kind: 'TIMESTAMP' }, value: fromMicros(BigInt(after.time)) },
       { name: tie, type: { kind: 'STRING' }, value: after.tie },
     ],
@@ -49,7 +49,7 @@ export function pageStatement(
 }
 
 /** The endpoint's own bounds, by which BigQuery leaves out partitions, never go beyond the position. */
-function narrowed(binding: Binding, bounds: Endpoint['newestFirst'], { direction, after }: Place): Binding {
+function narrow(binding: Binding, bounds: Endpoint['newestFirst'], { direction, after }: Place): Binding {
   const isNext = direction === 'next'
   if (binding.name !== (isNext ? bounds?.end : bounds?.start)) return binding
   // The lower bound is exclusive, and rows of the very moment may follow.
@@ -69,9 +69,9 @@ interface Texts extends Record<'first' | Place['direction'], string> {
 const texts = new LRUCache<string, Texts, Paged>({
   max: 200,
   memoMethod: (_version, _, { context: { sql, page } }) => ({
-    first: printed(sql, page, null),
-    next: printed(sql, page, 'next'),
-    follow: printed(sql, page, 'follow'),
+    first: printPage(sql, page, null),
+    next: printPage(sql, page, 'next'),
+    follow: printPage(sql, page, 'follow'),
     rows: pagedSelection(sql, parse(sql), page).rows,
   }),
 })
@@ -85,7 +85,7 @@ export function pageRows(endpoint: Paged): number {
   return textsOf(endpoint).rows
 }
 
-function printed(sql: string, page: Paging, direction: Place['direction'] | null): string {
+function printPage(sql: string, page: Paging, direction: Place['direction'] | null): string {
   const tree = parse(sql)
   const { query, select, rows, time, tie } = pagedSelection(sql, tree, page)
   const order = page.by.map(name => `\`${name}\` ${direction === 'follow' ? 'ASC' : 'DESC'}`)
@@ -134,7 +134,7 @@ export function pagedSelection(sql: string, tree: Query, { by }: Paging): PagedS
   if (limit?.kind !== 'Literal' || offset)
     throw refuse(body.at, 'pages need a final LIMIT that is a number, the rows of a page, and no OFFSET')
   const columns = by.map(name => {
-    const column = columnNamed(body, name)
+    const column = findColumn(body, name)
     if (column) return column
     throw refuse(body.at, `pages need ${name} among the selected columns, as a plain column`)
   })
@@ -149,7 +149,7 @@ export function pagedSelection(sql: string, tree: Query, { by }: Paging): PagedS
   return { query, select: body, rows: Number(limit.text), time, tie }
 }
 
-function columnNamed(select: Select, name: string): Path | null {
+function findColumn(select: Select, name: string): Path | null {
   for (const item of select.items) {
     if (item.kind !== 'SelectColumn' || item.expression.kind !== 'Path') continue
     if (sameName(nameOfColumn(item), name)) return item.expression

@@ -181,7 +181,7 @@ describe('any member', () => {
   })
 })
 
-/** Names in programs: see `ipv6.ts`. */
+/** Names in programs: see `addresses.ts`. */
 const isName = (address: string) => /^[a-f]{0,4}::[a-f]{0,4}$/i.test(address)
 
 describe('an IPv6 address', () => {

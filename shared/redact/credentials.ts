@@ -21,18 +21,18 @@ const prose = /^(?:[A-Za-z]?[a-z]{0,19}|REDACTED.*)$/
 /** User and password of HTTP's Basic scheme (RFC 7617): by the colon, its credentials differ from `basic settings`. */
 function isUserAndPassword(base64: string): boolean {
   const inUtf8 = Buffer.from(base64, 'base64').toString('utf8')
-  if (userAndPassword.test(decoded(base64)) || userAndPassword.test(inUtf8)) return true
+  if (userAndPassword.test(decodeBase64(base64)) || userAndPassword.test(inUtf8)) return true
   const quads = base64.length % 4 === 0 ? base64.match(/.{4}/g)! : []
   const texts = quads.map(quad =>
     inEachCase(quad)
-      .map(decoded)
+      .map(decodeBase64)
       .filter(text => !/\p{Cc}/u.test(text)),
   )
   return texts.every(some => some.length > 0) && texts.flat().some(text => text.includes(':'))
 }
 const userAndPassword = /^[^\p{Cc}\ufffd:]*:[^\p{Cc}\ufffd]*$/u
 
-function decoded(base64: string): string {
+function decodeBase64(base64: string): string {
   return Buffer.from(base64, 'base64').toString('latin1')
 }
 
@@ -57,9 +57,9 @@ function jsonIn(hit: RegExpExecArray): Span | null {
   const further = goesOn && tail.length > 1023 ? (matchAt(furtherTail, hit.input, endOf(hit)) ?? '') : ''
   const json = goesOn ? found + further : found.slice(0, found.indexOf(tail))
   const span: Span = [hit.index, hit.index + json.length]
-  if (!anyCase.test(json)) return startOfJson.test(decoded(json)) && isText(json) ? span : null
+  if (!anyCase.test(json)) return startOfJson.test(decodeBase64(json)) && isText(json) ? span : null
   const isWhole = json.length >= 12 && !/^eyJ.{0,8}$/.test(json)
-  if (!isWhole && !/^\{.*\}$/s.test(decoded(json))) return null
+  if (!isWhole && !/^\{.*\}$/s.test(decodeBase64(json))) return null
   return isToken(json, ownJson) ? span : null
 }
 /** What is no text is read in vain, from each of many beginnings: 1 KB tells. */

@@ -42,7 +42,7 @@ export const field: PersonalClass = {
   part(hit, steps) {
     const [, before, named, inBrackets, after, sign, gap] = hit
     const { input, index } = hit
-    const kind = kindNamed(named!, inBrackets!) ?? kindWithBefore(input, named!, index)
+    const kind = kindOfName(named!, inBrackets!) ?? kindWithBefore(input, named!, index)
     if (kind === undefined || isNoName(input, named!, index, after)) return null
     const at = endOf(hit)
     if (sign === ':' && isAt(qualified, input, at)) return null
@@ -71,7 +71,7 @@ export const field: PersonalClass = {
 }
 
 /** Of `user[token]`, too. */
-function kindNamed(name: string, inBrackets: string): NameKind | undefined {
+function kindOfName(name: string, inBrackets: string): NameKind | undefined {
   const kind = kindOf(name)
   if (isPersonal(kind)) return kind
   return inBrackets === '' ? undefined : inBrackets.split(/\W+/).map(kindOf).find(isPersonal)

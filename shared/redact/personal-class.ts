@@ -42,11 +42,11 @@ export function spansIn({ pattern, part }: PersonalClass, text: string, steps: S
     spans.push(span)
     pattern.lastIndex = Math.max(span[1], hit.index + 1)
   }
-  return united(spans)
+  return unite(spans)
 }
 
 /** @returns the spans in order and apart from each other: those that overlap are one */
-export function united(spans: Span[]): Span[] {
+export function unite(spans: Span[]): Span[] {
   if (spans.length < 2) return spans
   const apart: Span[] = []
   for (const span of spans.toSorted((one, other) => one[0] - other[0] || other[1] - one[1])) {

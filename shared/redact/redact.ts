@@ -17,15 +17,13 @@ import {
   spansIn,
   spansInSource,
   Steps,
-  united,
+  unite,
 } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
 import { decodings, hasEscapes, mostPasses } from './escapes.ts'
 import { field } from './fields.ts'
-import { ipv4, ipv4InHostName } from './ipv4.ts'
-import { ipv6, ipv6InHostName } from './ipv6.ts'
-import { mac } from './mac.ts'
+import { ipv4, ipv4InHostName, ipv6, ipv6InHostName, mac } from './addresses.ts'
 import { kindOf, type NameKind, names } from './names.ts'
 import { mark, marksOf } from './prefilter.ts'
 import { redactJson } from './json.ts'
@@ -108,7 +106,7 @@ function takeOutAll(text: string, marks: number, steps: Steps): string {
       for (const [at, { text }] of isPossible(personal, view.marks) ? view.passes.entries() : [])
         spans.push(...spansInSource(view.passes.slice(0, at + 1), spansIn(personal, text, steps)))
     }
-    if (spans.length > 0) redacted = replaceSpans(redacted, united(spans))
+    if (spans.length > 0) redacted = replaceSpans(redacted, unite(spans))
   }
   return redacted
 }

@@ -101,7 +101,7 @@ function redactAt(place: Place, value: Value, policy: Policy, depth: number): Va
   if (depth > deepest) return replacement
   if (Array.isArray(value)) return redactList(place, value, policy, depth)
   const redacted = redactFields(place, value, policy, depth)
-  return policy.names < 0 ? replacement : renamed(place, redacted)
+  return policy.names < 0 ? replacement : renameFields(place, redacted)
 }
 
 export function redactString(place: Place, text: string, policy: Policy): string {
@@ -215,7 +215,7 @@ export function placeBelow(place: Place, at: number, name: string, policy: Polic
 }
 
 /** `fields`, which were just walked at `place`, under their redacted names. */
-function renamed(place: Place, fields: Fields): Fields {
+function renameFields(place: Place, fields: Fields): Fields {
   if (!place.renames) return fields
   const free = freeNames(place.fields.slice(0, Object.keys(fields).length))
   return Object.fromEntries(Object.values(fields).map((value, at) => [free[at]!, value]))

@@ -1,7 +1,7 @@
 /** From a query request to its answer: through the cache where the endpoint has one, else straight from the engine. */
 import { hash } from 'node:crypto'
 import type { AnswerCache, CacheRequest } from '../cache/cache.ts'
-import { cacheKey, type CacheKeyFields } from '../cache/key.ts'
+import { cacheKey, type CacheKeyFields } from '../cache/head.ts'
 import { cacheTimes } from '../cache/times.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { EngineError, type QueryEngine, type RunCost, type Statement } from '../engines/engine.ts'

@@ -34,7 +34,7 @@ export async function runNewestFirst(
   limits: RunLimits,
 ): Promise<RunResult> {
   const { newestFirst } = endpoint
-  const wanted = newestFirst && rowsWanted(statement, newestFirst)
+  const wanted = newestFirst && wantedRows(statement, newestFirst)
   if (!newestFirst || wanted === null) return engine.run(statement, limits)
   const starts = startsOf(newestFirst, statement.bindings)
   const steps = stepsOn(engine)
@@ -70,7 +70,7 @@ function stepAfter(steps: number[], step: number, part: number): number {
 }
 
 /** The LIMIT, or `null` for a statement that has to be read as a whole. */
-function rowsWanted({ sql }: Statement, { start }: NewestFirst): number | null {
+function wantedRows({ sql }: Statement, { start }: NewestFirst): number | null {
   return shapes.memo(JSON.stringify([start, sql]), { context: { sql, start } }).limit
 }
 

@@ -1,6 +1,6 @@
 /** What is asked of an endpoint, and what comes of it. */
 import type { CacheResult } from '../cache/cache.ts'
-import type { CacheKeyFields } from '../cache/key.ts'
+import type { CacheKeyFields } from '../cache/head.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { RunCost, RunLabels, Statement } from '../engines/engine.ts'
 import type { ByteLimit } from '../keys/limits.ts'

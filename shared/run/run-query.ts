@@ -10,7 +10,7 @@ import {
 import { ApiError } from '../errors.ts'
 import { describeError, type Log } from '../log.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
-import { apiErrorOf } from './engine-errors.ts'
+import { apiErrorOf } from './blame.ts'
 import { runNewestFirst } from './newest-first.ts'
 
 export interface RunOptions extends Pick<

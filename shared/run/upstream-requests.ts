@@ -1,6 +1,6 @@
 /** From a call of an endpoint that reads others to the requests for their rows. */
-import { type Endpoint, misdefined, passedOn, type Scalar } from '../endpoints/definition.ts'
-import { type Parameters, pinned, presentFor, readParameters } from '../endpoints/parameters.ts'
+import { type Endpoint, definitionError, passedOn, type Scalar } from '../endpoints/definition.ts'
+import { type Parameters, pinError, presentFor, readParameters } from '../endpoints/parameters.ts'
 import { savedStatement } from '../endpoints/saved-query.ts'
 import { queryText } from '../endpoints/query-string.ts'
 import type { Binding, Value } from '../engines/engine.ts'
@@ -99,7 +99,10 @@ function parametersOf(
     const [{ parameter: pin = '' } = {}] = problems
     // The caller sent no such value, so that it cannot leave it out.
     if (code === 'pinned_parameter' && Object.hasOwn(sources, pin))
-      throw pinned(pin, `is fixed by the API key, and this endpoint reads ${other.name} with another ${pin}`)
+      throw pinError(
+        pin,
+        `is fixed by the API key, and this endpoint reads ${other.name} with another ${pin}`,
+      )
     if (code === 'pinned_parameter')
       throw error.with({ detail: `${message} (in ${other.name}, which this endpoint reads)` })
     if (code !== 'invalid_parameter') throw error
@@ -108,6 +111,6 @@ function parametersOf(
       detail: `${detail} (in ${other.name}, which this endpoint reads)`,
     }))
     if (named.every(({ parameter }) => sent.includes(parameter))) throw ApiError.of(code, ...named)
-    throw misdefined(endpoint, `${other.name}, which it reads, refuses its parameters: ${message}`)
+    throw definitionError(endpoint, `${other.name}, which it reads, refuses its parameters: ${message}`)
   }
 }

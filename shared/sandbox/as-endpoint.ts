@@ -68,7 +68,7 @@ export function draftOf(from: Endpoint, wish: Wish, id: string, known?: Readonly
     ...(Object.keys(upstream).length > 0 ? { upstream } : {}),
     redact: from.redact || wish.redact,
   }
-  const endpoint = checked(wish.name, definition, sql)
+  const endpoint = check(wish.name, definition, sql)
   return { endpoint, sql, yaml: yamlOf(definition) }
 }
 
@@ -113,18 +113,18 @@ function withValue(
   if (text === '') return definition
   const detail = misfitOf(definition, { text })
   if (detail !== null) throw ApiError.of('invalid_parameter', { parameter: name, detail })
-  const value = typed(definition, text)
+  const value = parseValue(definition, text)
   return required.includes(name) ? { ...definition, examples: [value] } : { ...definition, default: value }
 }
 
 /** @param text that fits the definition */
-function typed({ type }: ParameterDefinition, text: string): Scalar {
+function parseValue({ type }: ParameterDefinition, text: string): Scalar {
   if (type === 'boolean') return booleans.get(text.toLowerCase())!
   return type === 'string' ? text : Number(text)
 }
 
 /** The endpoint that `apply` will read of the files. */
-function checked(name: string, definition: object, sql: string): Endpoint {
+function check(name: string, definition: object, sql: string): Endpoint {
   try {
     const endpoint = endpointFrom(name, definition, sql)
     for (const [parameter, one] of Object.entries(endpoint.parameters)) {

@@ -48,7 +48,7 @@ export function check(query: ast.Query, offer: Offer, { tables }: Pick<Resolutio
 }
 
 /** A name as a caller wrote it, short enough for a message. */
-function shown(...names: ast.Identifier[]): string {
+function display(...names: ast.Identifier[]): string {
   const text = names.map(({ name }) => name).join('.')
   return `"${text.length > 60 ? `${text.slice(0, 60).toWellFormed()}...` : text}"`
 }
@@ -96,7 +96,7 @@ class Walk {
 
   refuseCircles(): void {
     inReadingOrder(this.outermost, (one, other) => {
-      const names = `${shown(one.name)} and ${shown(other.name)}`
+      const names = `${display(one.name)} and ${display(other.name)}`
       throw new Violation(`${names} read each other: a table may read itself only`, one.at, 'invalid_query')
     })
   }
@@ -120,7 +120,7 @@ class Walk {
         'invalid_query',
       )
     const twice = firstTwice(node.ctes, ({ name }) => name.name)
-    if (twice) throw new Violation(`the WITH names ${shown(twice.name)} twice`, twice.at, 'invalid_query')
+    if (twice) throw new Violation(`the WITH names ${display(twice.name)} twice`, twice.at, 'invalid_query')
   }
 
   /** Rule 8: case and all, as values are bound. */
@@ -154,7 +154,7 @@ class Walk {
         key !== null && this.own.has(key)
           ? ': a WITH of the query has this name, but not in sight of this place: write it before all that read it, or begin with WITH RECURSIVE'
           : tableHint(path, tables, columns)
-      const violation = new Violation(`${shown(...path)} is not a table of this endpoint${hint}`, at)
+      const violation = new Violation(`${display(...path)} is not a table of this endpoint${hint}`, at)
       violation.unknownTable = { near: hint === '' ? tableMeant(path.at(-1)!, tables) : '' }
       throw violation
     }
@@ -165,10 +165,10 @@ class Walk {
   /** Rule 5: a caller's table under the name of an endpoint's would hide which of the two a query reads. */
   private commonTable({ name, at }: ast.CommonTable): void {
     if (!plainName.test(name.name)) {
-      throw new Violation(`${shown(name)} cannot name a table: use letters, digits and _`, at)
+      throw new Violation(`${display(name)} cannot name a table: use letters, digits and _`, at)
     }
     if (this.offer.tables.has(nameKey(name.name))) {
-      throw new Violation(`${shown(name)} is a table of this endpoint: choose another name`, at)
+      throw new Violation(`${display(name)} is a table of this endpoint: choose another name`, at)
     }
   }
 }
@@ -227,10 +227,10 @@ function refuseUnlessKnown(call: ast.Call): void {
     const why = whyClosed(called)
     const fault =
       why !== null
-        ? `the function ${shown(...name)} is not allowed, as ${why}`
+        ? `the function ${display(...name)} is not allowed, as ${why}`
         : known
-          ? `the function ${shown(...name)} is written without backticks`
-          : `there is no function ${shown(...name)} here`
+          ? `the function ${display(...name)} is written without backticks`
+          : `there is no function ${display(...name)} here`
     throw new Violation(fault + (known ? '' : hint(called)), at)
   }
 }

@@ -10,7 +10,7 @@ import { tablesOf } from '../sql/tables.ts'
 import type { AnyNode, CommonTable, Identifier, Query, TableReference } from '../sql/tree.ts'
 import type { Column } from '../sql/types.ts'
 import { descendants } from '../sql/walk.ts'
-import { columnsOfTables, resolved } from './written-out.ts'
+import { columnsOfTables, resolveOver } from './written-out.ts'
 import type { Columns, Resolution } from '../sql/resolve/resolution.ts'
 
 interface EndpointTable {
@@ -166,7 +166,7 @@ function parseEndpoint(sql: string): Query {
 
 function readTables(query: Query): EndpointTables {
   const byKey = new Map<string, EndpointTable>()
-  const resolution = resolved(query, new Map())
+  const resolution = resolveOver(query, new Map())
   const columns = columnsOfTables(query, resolution)
   for (const cte of query.with?.ctes ?? []) {
     const reads = new Set(plainNamesIn(cte.query).filter(key => byKey.has(key)))

@@ -101,12 +101,12 @@ export function keysIn(key: AnyNode): AnyNode[] {
 }
 
 /** Of a key: a text without the masks around it, by which it may be grouped, as that tells less than grouping by the text. */
-export function unmasked(node: AnyNode): AnyNode {
+export function unmask(node: AnyNode): AnyNode {
   if (node.kind !== 'Call' || functionName(node).name !== 'REGEXP_REPLACE') return node
   const [text, ...written] = node.arguments
   const [pattern, by] = written.map(each => (each.kind === 'Literal' ? each.value : null))
   const isMask = masks.some(mask => mask.pattern === pattern && mask.by === by)
-  return isMask && text ? unmasked(text) : node
+  return isMask && text ? unmask(text) : node
 }
 
 /** `$.a."b"['c']`; `null` with anything else in it: a name without a letter is an index to some engines, also in quotes. */

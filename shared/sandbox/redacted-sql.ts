@@ -28,7 +28,7 @@ import {
   says,
   takesScalar,
   times,
-  unmasked,
+  unmask,
   useOf,
 } from './redacted-functions.ts'
 import {
@@ -45,12 +45,12 @@ import {
   part,
   type Row,
   restOfStored,
-  stored,
+  storedValue,
   time,
-  typed,
+  withType,
   union,
   type Value,
-  varied,
+  vary,
 } from './redacted-values.ts'
 import { functionName } from '../sql/resolve/calls.ts'
 import { isWordAt } from '../sql/resolve/date-parts.ts'
@@ -149,7 +149,7 @@ class Judge {
     const row = this.selected(node)
     if (node.groupBy?.grouping === 'ALL' || node.distinct)
       for (const { value } of row.columns) this.use(value)
-    this.keys(node.groupBy?.items ?? [], row, unmasked)
+    this.keys(node.groupBy?.items ?? [], row, unmask)
     for (const part of [node.having, node.qualify]) if (part) this.use(this.value(part))
     for (const { window } of node.windows) this.parts(window)
     if (node.as) this.refuse(`SELECT AS ${node.as} makes a record: select the fields`, node)
@@ -193,7 +193,7 @@ class Judge {
       const isMixed = held.length > 1 && !held.every(isAsItIs) && (compares || !held.every(({ sum }) => sum))
       if (isMixed || (compares && held.length === 1)) this.refuse(says.spells, node)
       const asks = both.reduce((sum, value) => sum + (value.asks ?? 0), 0)
-      const one = varied(this.choose(both, node))
+      const one = vary(this.choose(both, node))
       // Of values as they are stored each row has its own.
       const value = { ...one, asks: both.every(isAsItIs) ? asks : Math.max(one.asks ?? 0, asks) }
       this.known.set(column, value)
@@ -288,10 +288,10 @@ class Judge {
   /** No column of FROM is a constant: an outer join may leave it out. */
   private inRows(column: Column): Value {
     const { from, type } = column
-    const value = typed(this.followed(column), type)
+    const value = withType(this.followed(column), type)
     if (from.kind !== 'columns' && from.kind !== 'array') return value
     const isOwnTime = isConstant(value) && /^(?:DATE|TIME)/.test(type?.kind ?? '')
-    return isOwnTime ? { ...time, asks: 1 } : varied(value)
+    return isOwnTime ? { ...time, asks: 1 } : vary(value)
   }
 
   /** What a column is made of. The same column is told from itself in another range variable. */
@@ -299,7 +299,7 @@ class Judge {
     const { from, name } = column
     switch (from.kind) {
       case 'table':
-        return { ...stored(name!), origin: this.newOrigin() }
+        return { ...storedValue(name!), origin: this.newOrigin() }
       case 'item':
         return this.value(from.item.expression)
       case 'field':
@@ -348,13 +348,13 @@ class Judge {
 
   /** Of a query as a value. */
   private valueOfQuery(query: ast.Query): Value {
-    return varied(either(partsOf(this.query(query))))
+    return vary(either(partsOf(this.query(query))))
   }
 
   /** What stood before an element in a stored list may say what it is, if it is a text. */
   private element(array: Value, node: ast.Expression): Value {
     if (!isStored(array)) return array
-    const element = typed({ ...array, origin: undefined, type: undefined }, elementOf(this.typeOf(node)))
+    const element = withType({ ...array, origin: undefined, type: undefined }, elementOf(this.typeOf(node)))
     if (array.list) return { ...element, list: false }
     if (isNoText(element.type) && !array.problem) return element
     const problem = array.problem ?? new Violation(says.element, node.at)
@@ -376,7 +376,7 @@ class Judge {
   }
 
   private value(node: ast.AnyNode): Value {
-    const value = this.known.get(node) ?? typed(this.untyped(node), this.typeOf(node))
+    const value = this.known.get(node) ?? withType(this.untyped(node), this.typeOf(node))
     this.known.set(node, value)
     return value
   }
@@ -444,7 +444,7 @@ class Judge {
     if (items.some(isStored)) return { ...this.changed('ARRAY', items, node), list: true }
     const list = { ...union(items), scalar: false, literal: undefined }
     if (isConstant(this.put(items, node)) && node.kind === 'ArrayLiteral') return list
-    return { ...varied(list), asks: many }
+    return { ...vary(list), asks: many }
   }
 
   /** Only its fields may be read, by their names. */
@@ -561,7 +561,7 @@ class Judge {
       const value = this.kept(name, given, node)
       // A text is one that a number or another text may equal, and a NULL that has a type is no NULL for a record.
       const kept = value.holds === 'time' && name.endsWith('STRING') ? this.put([value], node) : value
-      return { ...(node.over ? varied(kept) : kept), literal: undefined }
+      return { ...(node.over ? vary(kept) : kept), literal: undefined }
     }
     const taken = aggregates.test(name) ? given.map((each): Value => ({ ...each, holds: 'made' })) : given
     const value = this.put(taken, node, joins.test(name))
@@ -609,7 +609,7 @@ class Judge {
     // Choices one inside another put together what each condition tells.
     const count = conditions.filter(value => !isConstant(value)).length || Math.max(0, varying.length - 1)
     const asks = Math.max(0, ...among.map(value => value.asks ?? 0)) + count
-    if (held.length === 0) return count > 0 ? { ...varied(union(among)), asks } : union(among)
+    if (held.length === 0) return count > 0 ? { ...vary(union(among)), asks } : union(among)
     const isMixed = held.some(({ sum }) => sum) && !held.every(({ sum }) => sum)
     const isDoubtful = among.length > 1 && held.some(({ doubtful }) => doubtful)
     if (isMixed || isDoubtful || others.some(({ holds }) => holds === 'made')) this.refuse(says.spells, node)
@@ -763,5 +763,5 @@ function isLost(column: Column | null): boolean {
 }
 
 function notInSight(name: string, { at } = { at: 0 }): Value {
-  return { ...stored(name), problem: new Violation(`no column in sight has the name ${name}`, at) }
+  return { ...storedValue(name), problem: new Violation(`no column in sight has the name ${name}`, at) }
 }

@@ -7,7 +7,7 @@ import type { Violation } from './caller-rules.ts'
 /**
  * `constant`: literals, parameters, and what is computed of those alone. `chosen`: a condition, or one of the query's constants, which
  * a condition or a row says. `time`: a time, which no stored text or number equals. `made`: computed,
- * but of nothing stored. `number`: computed of stored numbers. `stored`: a column, a field or an element.
+ * but of nothing stored. `number`: computed of stored numbers. `storedValue`: a column, a field or an element.
  */
 type Held = 'constant' | 'chosen' | 'time' | 'made' | 'number' | 'stored'
 
@@ -77,12 +77,12 @@ export function isPersonalValue({ kinds }: Value): boolean {
   return [...kinds].some(isPersonal)
 }
 
-export function stored(name: string): Value {
+export function storedValue(name: string): Value {
   return { holds: 'stored', kinds: new Set([kindOf(name)]), name: nameKey(name) }
 }
 
 /** A stored value of a known type: a scalar is no record and no list. */
-export function typed(value: Value, type: Type | null): Value {
+export function withType(value: Value, type: Type | null): Value {
   if (!isStored(value) || !type) return value
   if (type.kind === 'UNKNOWN') return { ...value, type: undefined, scalar: value.scalar || type.scalar }
   const isScalar = type.kind !== 'ARRAY' && type.kind !== 'STRUCT' && type.kind !== 'JSON'
@@ -104,7 +104,7 @@ export function numberOf(value: Value, more: Partial<Value> = {}): Value {
 }
 
 /** Which of several it is, the rows or what they hold say. */
-export function varied(value: Value): Value {
+export function vary(value: Value): Value {
   if (isStored(value)) return value
   const asks = Math.max(1, value.asks ?? 0)
   return { ...value, holds: isConstant(value) ? 'chosen' : value.holds, asks, literal: undefined }
@@ -138,7 +138,7 @@ export function union(values: readonly Value[]): Value {
   }
 }
 
-/** As the name of several: `made` and `stored` may be either. */
+/** As the name of several: `made` and `storedValue` may be either. */
 export function either(values: readonly Value[]): Value {
   const both = values.some(isStored) && values.some(({ holds }) => holds === 'made')
   return both ? { ...union(values), doubtful: true } : union(values)
@@ -147,7 +147,7 @@ export function either(values: readonly Value[]): Value {
 /** The columns of a row by the keys of their names: a query may name thousands of columns. */
 const byKey = new WeakMap<Row, ReadonlyMap<string | null, readonly Named[]>>()
 
-function columnsNamed(row: Row, key: string): readonly Named[] {
+function findColumns(row: Row, key: string): readonly Named[] {
   const known = byKey.get(row) ?? Map.groupBy(row.columns, ({ name }) => name && nameKey(name))
   byKey.set(row, known)
   return known.get(key) ?? []
@@ -158,7 +158,7 @@ export function part(value: Value, name: string): Value {
   if (value.problem && !value.opens) return value
   const key = nameKey(name)
   const origin = value.origin && `${value.origin}.${key}`
-  const columns = value.row ? columnsNamed(value.row, key) : []
+  const columns = value.row ? findColumns(value.row, key) : []
   if (columns.length > 0) {
     const column = either(columns.map(each => each.value))
     return origin ? { ...column, origin } : column

@@ -12,7 +12,7 @@ import { print } from '../sql/printer.ts'
 import { outerReferences } from '../sql/relations.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
 import { descendants, parameterNames } from '../sql/walk.ts'
-import { expandStars, resolved, starOfTable, unnestPaths } from './written-out.ts'
+import { expandStars, resolveOver, starOfTable, unnestPaths } from './written-out.ts'
 import type { Columns, Resolution } from '../sql/resolve/resolution.ts'
 import { check, type Offer, ofClickHouse, Violation } from './caller-rules.ts'
 import { apart, type EndpointTables, tablesOfEndpoint, withTables } from './offered-tables.ts'
@@ -112,7 +112,7 @@ function parseCaller(sql: string, limits = callerLimits): Query {
 /** Checks the query, and writes out what it leaves out (`written-out.ts`). Returns the keys of the tables that it reads. */
 function checkCaller(query: Query, sql: string, offer: Offer): { used: Set<string>; resolution: Resolution } {
   try {
-    const resolution = resolved(query, offer.tables)
+    const resolution = resolveOver(query, offer.tables)
     unnestPaths(resolution)
     const used = check(query, offer, resolution)
     expandStars(query, resolution)
@@ -145,7 +145,7 @@ function sentence(text: string): string {
 function statementOf(composed: Query, caller: Query, tables: EndpointTables): string {
   try {
     const sql = print(composed)
-    const again = reparsed(sql, caller)
+    const again = reparse(sql, caller)
     if (!sameTree(again, composed)) throw new Error('the printed statement reads differently')
     const read = outerReferences(again)
     const offered = outerReferences(tables.query).filter(({ at }) => at < tables.query.body.at)
@@ -173,7 +173,7 @@ function beginOfCaller(again: Query, composed: Query, { with: common }: Query): 
 }
 
 /** @throws ApiError `invalid_query` where the caller's query has grown beyond the limits as it was written out */
-function reparsed(sql: string, caller: Query): Query {
+function reparse(sql: string, caller: Query): Query {
   try {
     return parse(sql, statementLimits)
   } catch (error) {

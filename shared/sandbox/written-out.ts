@@ -27,7 +27,7 @@ import { Violation } from './caller-rules.ts'
  * make uncertain has no known type and is no common table, so that it is refused, or is a table of the endpoint.
  * @param tables those that the query may read, by key
  */
-export function resolved(query: ast.Query, tables: ReadonlyMap<string, { columns: Columns }>): Resolution {
+export function resolveOver(query: ast.Query, tables: ReadonlyMap<string, { columns: Columns }>): Resolution {
   const columnsOf = (name: string) => tables.get(nameKey(name))?.columns
   return resolve('', query, { columnsOf, tables: [], parameters: new Map() })
 }

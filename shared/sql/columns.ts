@@ -91,13 +91,14 @@ export function matchedNames(
   left: string[],
   right: string[],
 ): string[] | { problem: string } {
-  const [common, others] = [shared(left, right), unshared(right, left)]
+  const [common, others] = [intersection(left, right), difference(right, left)]
   const offered = { STRICT: left, INNER: common, LEFT: left, FULL: [...left, ...others] }[mode]
   const wanted = on.map(({ name }) => name)
   const isStrict = mode === 'STRICT'
-  const [missing] = unshared(wanted, offered)
-  const [unwanted] = isStrict && on.length > 0 ? unshared(left, wanted) : []
-  const [which, absent] = common.length < left.length ? ['second', unshared(left, right)] : ['first', others]
+  const [missing] = difference(wanted, offered)
+  const [unwanted] = isStrict && on.length > 0 ? difference(left, wanted) : []
+  const [which, absent] =
+    common.length < left.length ? ['second', difference(left, right)] : ['first', others]
   if (isStrict && absent.length > 0)
     return {
       problem: `BY NAME needs the same columns on both sides: the ${which} query has no ${absent[0]}`,
@@ -113,12 +114,12 @@ export function matchedNames(
 }
 
 /** Those names of `names` that `others` has. */
-function shared(names: string[], others: string[]): string[] {
+function intersection(names: string[], others: string[]): string[] {
   const keys = new Set(others.map(nameKey))
   return names.filter(name => keys.has(nameKey(name)))
 }
 
-function unshared(names: string[], others: string[]): string[] {
+function difference(names: string[], others: string[]): string[] {
   const keys = new Set(others.map(nameKey))
   return names.filter(name => !keys.has(nameKey(name)))
 }

@@ -270,7 +270,7 @@ class Parser extends Cursor {
 
   /** By their word, which stands before this token, at a place. */
   private readonly pipeClauses: Partial<Record<string, (pipe: Pipe, at: number) => Pipe>> = {
-    WHERE: pipe => pipes.filtered(pipes.settled(pipe), this.expression()),
+    WHERE: pipe => pipes.filter(pipes.settle(pipe), this.expression()),
     SELECT: (pipe, at) => this.pipeSelect(pipe, at),
     EXTEND: pipe =>
       this.pipeColumns(
@@ -281,7 +281,7 @@ class Parser extends Cursor {
     SET: pipe => this.pipeColumns(pipe, { replace: this.columns(() => this.assignment()) }),
     DROP: pipe => this.pipeColumns(pipe, { except: this.columns(() => this.identifier()) }),
     RENAME: pipe => this.pipeColumns(pipe, { rename: this.columns(() => this.renaming()) }),
-    AS: pipe => pipes.named(pipe, this.identifier()),
+    AS: pipe => pipes.withAlias(pipe, this.identifier()),
     AGGREGATE: (pipe, at) => this.pipeAggregate(pipe, at),
     DISTINCT: pipe => pipes.distinct(pipe),
   }
@@ -306,17 +306,17 @@ class Parser extends Cursor {
   /** A pipe over a SELECT with these clauses, which sees no range variable of those before. */
   private pipeOf(pipe: Pipe, clauses: Partial<ast.Select> & Pick<ast.Select, 'items'>): Pipe {
     return pipes.pipeOverQuery(
-      pipes.queryOf(pipes.selectOver(pipes.readBy(pipes.settled(pipe), clauses.items), clauses), pipe),
+      pipes.queryOf(pipes.selectOver(pipes.readBy(pipes.settle(pipe), clauses.items), clauses), pipe),
     )
   }
 
   /** All columns with these changes, and more behind them. */
   private pipeColumns(pipe: Pipe, star: Partial<ast.SelectStar>, items: ast.SelectItem[] = []): Pipe {
-    return pipes.passedOn(pipes.readBy(pipes.settled(pipe), [...(star.replace ?? []), ...items]), star, items)
+    return pipes.passedOn(pipes.readBy(pipes.settle(pipe), [...(star.replace ?? []), ...items]), star, items)
   }
 
   private pipeOrder(pipe: Pipe, orderBy: ast.OrderItem[]): Pipe {
-    return { ...pipes.readBy(pipes.settled(pipe), orderBy), orderBy }
+    return { ...pipes.readBy(pipes.settle(pipe), orderBy), orderBy }
   }
 
   /** `column [AS] name` */
@@ -375,7 +375,7 @@ class Parser extends Cursor {
   }
 
   private pipeLimit(pipe: Pipe): Pipe {
-    const uncut = pipe.limit ? pipes.settled(pipe) : pipe
+    const uncut = pipe.limit ? pipes.settle(pipe) : pipe
     const limit = this.rowCount('LIMIT')
     return { ...uncut, limit, offset: this.rowCount('OFFSET') }
   }

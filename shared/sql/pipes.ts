@@ -52,13 +52,13 @@ export function queryOf(body: ast.QueryBody, { at }: Pick<Pipe, 'at'>): ast.Quer
 
 /** The whole pipe as one query, with none of its range variables. */
 export function pipedQuery(pipe: Pipe): ast.Query {
-  const except = carried(pipe)
+  const except = hiddenColumns(pipe)
   const inner = except.length > 0 ? null : innerQuery(pipe)
-  return inner ?? sorted(pipe, queryOf(selectOver(pipe, { items: [starOf(pipe.at, { except })] }), pipe))
+  return inner ?? withOrder(pipe, queryOf(selectOver(pipe, { items: [starOf(pipe.at, { except })] }), pipe))
 }
 
 /** The names of the columns that are there for hidden range variables, which a `*` leaves out. */
-function carried({ hidden }: Pick<Pipe, 'hidden'>): ast.Identifier[] {
+function hiddenColumns({ hidden }: Pick<Pipe, 'hidden'>): ast.Identifier[] {
   return hidden.filter(({ column }) => column).map(({ passedAs }) => passedAs)
 }
 
@@ -68,10 +68,10 @@ function innerQuery(pipe: Pipe): ast.Query | null {
   if (from.kind !== 'DerivedTable' || from.alias || where) return null
   const { query } = from
   if (!isSorted(pipe)) return query
-  return isSorted(query) || query.with || renames(query) ? null : sorted(pipe, query)
+  return isSorted(query) || query.with || renames(query) ? null : withOrder(pipe, query)
 }
 
-function sorted({ orderBy, limit, offset }: Pipe, query: ast.Query): ast.Query {
+function withOrder({ orderBy, limit, offset }: Pipe, query: ast.Query): ast.Query {
   return { ...query, orderBy, limit, offset }
 }
 
@@ -97,7 +97,7 @@ function isSorted({ orderBy, limit }: Pick<Pipe, 'orderBy' | 'limit'>): boolean 
 }
 
 /** The pipe as a table of its own, where it is sorted or cut: operators after that do not change which rows there are. */
-export function settled(pipe: Pipe): Pipe {
+export function settle(pipe: Pipe): Pipe {
   if (!isSorted(pipe)) return pipe
   const inner = innerQuery(pipe)
   return inner ? pipeOverQuery(inner, null, pipe.hidden) : passedOn(pipe)
@@ -115,7 +115,7 @@ export function passedOn(
   const columns = more.map(item => (item.kind === 'SelectColumn' ? nameOfColumn(item) : null))
   const names = [...columns, ...(changes.rename ?? []).map(({ name }) => name.name)]
   const taken = pipe.hidden.filter(({ name }) => names.some(own => sameName(own, name.name)))
-  const covered = carried({ hidden: taken })
+  const covered = hiddenColumns({ hidden: taken })
   const except = [...(changes.except ?? []), ...covered]
   const select = selectOver(pipe, {
     items: [starOf(more[0]?.at ?? pipe.at, { ...changes, except }), ...more],
@@ -131,7 +131,7 @@ export function passedOn(
       return { name, isRow, passedAs: { ...name, name: `${name.name}__row` }, level, column: null }
     }),
   ]
-  return pipeOverQuery(sorted(pipe, queryOf(select, pipe)), null, hidden)
+  return pipeOverQuery(withOrder(pipe, queryOf(select, pipe)), null, hidden)
 }
 
 /** The range variables of FROM, for UNNEST with its array. */
@@ -221,8 +221,8 @@ export function selectOver({ from, where, at }: Pipe, clauses: Partial<ast.Selec
   }
 }
 
-/** One condition more. It applies before what sorts or cuts the pipe, so such a pipe is `settled` first. */
-export function filtered(pipe: Pipe, condition: ast.Expression): Pipe {
+/** One condition more. It applies before what sorts or cuts the pipe, so such a pipe is `settle` first. */
+export function filter(pipe: Pipe, condition: ast.Expression): Pipe {
   const { where } = readBy(pipe, [condition])
   if (!where) return { ...pipe, where: condition }
   const left = inParentheses(where, precedence.and)
@@ -237,21 +237,21 @@ function inParentheses(expression: ast.Expression, lowest: number): ast.Expressi
 
 /** The rows of a pipe, each once. One table keeps its name. */
 export function distinct(pipe: Pipe): Pipe {
-  const plain = settled(pipe)
+  const plain = settle(pipe)
   const [only, ...more] = plain.hidden.length > 0 ? [] : rowsOf(plain.from)
-  const except = carried(plain)
+  const except = hiddenColumns(plain)
   const select = selectOver(plain, { distinct: true, items: [starOf(pipe.at, { except })] })
   return pipeOverQuery(queryOf(select, pipe), only?.isRow && more.length === 0 ? only.name : null)
 }
 
 /** The pipe under a name. */
-export function named(pipe: Pipe, alias: ast.Identifier): Pipe {
+export function withAlias(pipe: Pipe, alias: ast.Identifier): Pipe {
   return pipeOverQuery(pipedQuery(pipe), alias)
 }
 
 /** The pipe as the left side of a join: a condition before it becomes part of the table, which keeps its name. */
 export function joinable(pipe: Pipe): Pipe {
-  const plain = settled(pipe)
+  const plain = settle(pipe)
   const { from } = plain
   if (!plain.where) return plain
   if (from.kind === 'Join' || from.kind === 'JoinInParentheses' || plain.hidden.length > 0)
@@ -263,7 +263,10 @@ export function joinable(pipe: Pipe): Pipe {
 /** The pipe as a table that PIVOT and UNPIVOT take: one that is plain, under its name. */
 export function turnable(pipe: Pipe): ast.TableReference | ast.DerivedTable {
   const { from, hidden } = joinable(pipe)
-  if (carried({ hidden }).length === 0 && (from.kind === 'TableReference' || from.kind === 'DerivedTable'))
+  if (
+    hiddenColumns({ hidden }).length === 0 &&
+    (from.kind === 'TableReference' || from.kind === 'DerivedTable')
+  )
     return from
   return { kind: 'DerivedTable', query: pipedQuery(pipe), alias: null, at: pipe.at }
 }

@@ -88,7 +88,7 @@ const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) =
   },
   Select: ({ distinct, as, items, from, where, groupBy, having, qualify, windows }, p) => {
     if (items.some(item => item.kind === 'SelectStar' && item.rename.length > 0))
-      return renamed(items, from, where, p)
+      return renameItems(items, from, where, p)
     return words(
       `SELECT${distinct ? ' DISTINCT' : ''}${as ? ` AS ${as}` : ''}`,
       p.list(items),
@@ -294,7 +294,7 @@ function names(keyword: string, list: ast.Identifier[]): string {
 }
 
 /** No SELECT can say RENAME, so that the pipe is printed as one. */
-function renamed(
+function renameItems(
   [star, ...more]: ast.SelectItem[],
   from: ast.From | null,
   where: ast.Expression | null,

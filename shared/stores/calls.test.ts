@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { logged } from './calls.ts'
+import { withLog } from './calls.ts'
 import { openSqlite } from './sqlite/store.ts'
 import { StoreError, type StoreErrorReason } from './store.ts'
 import { withFaults } from './testing/faults.ts'
@@ -12,7 +12,7 @@ test('every call that fails is logged with the reason and the client’s code, a
     },
   })
   const lines: unknown[] = []
-  const store = logged(failing, (...line) => lines.push(line))
+  const store = withLog(failing, (...line) => lines.push(line))
   const at = { collection: 'things', id: 'a' }
   const calls = [
     () => store.get(at),

@@ -82,7 +82,7 @@ export async function* everyDocument(
  * The same store, which logs why a call failed: many callers go on without the store, and say nothing. A conflict is no
  * failure: another process was faster.
  */
-export function logged(store: Store, log: Log): Store {
+export function withLog(store: Store, log: Log): Store {
   const note = (error: unknown): never => {
     if (error instanceof StoreError && error.reason !== 'conflict')
       log('WARNING', 'the store failed', describeError(error))

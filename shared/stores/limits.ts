@@ -99,7 +99,8 @@ function checkField(name: string): void {
 function checkWrite(write: Write): number {
   checkReference(write.at)
   if (write.type === 'remove') return 0
-  const fields = write.type === 'add' ? added(write) : write.type === 'update' ? write.set : write.fields
+  const fields =
+    write.type === 'add' ? fieldsOfAdd(write) : write.type === 'update' ? write.set : write.fields
   if (write.type === 'update') checkUnset(fields, write.unset ?? [])
   const bytes = sum(Object.entries(fields).map(([name, value]) => bytesOfField(name, value)))
   checkDocumentBytes(write.at, bytes)
@@ -107,7 +108,7 @@ function checkWrite(write: Write): number {
 }
 
 /** The fields that an `add` writes. */
-function added({ amounts, set = {} }: Extract<Write, { type: 'add' }>): Fields {
+function fieldsOfAdd({ amounts, set = {} }: Extract<Write, { type: 'add' }>): Fields {
   const names = Object.keys(amounts)
   if (names.length === 0) throw invalid('an addition of nothing')
   if (names.some(name => name in set)) throw invalid('a field both set and added to')

@@ -1,5 +1,5 @@
 /** What answers an endpoint's calls: its queries and roll-ups with those that are made of them, what they read, and why one is not made. */
-import { bytesText } from '../bytes-text.ts'
+import { bytesText } from '../visible-text.ts'
 import { emptyBindings, type Endpoint, upstreamBindings } from '../endpoints/definition.ts'
 import { madeOf } from '../endpoints/rollup-hours.ts'
 import { sampleSets } from '../endpoints/samples.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { headAt } from '../cache/head.ts'
-import { cacheKey, type CacheKeyFields } from '../cache/key.ts'
+import { cacheKey, type CacheKeyFields, headAt } from '../cache/head.ts'
 import { EngineError, type RunLimits } from '../engines/engine.ts'
 import { ResultRows } from '../engines/rows.ts'
 import { StoreError } from '../stores/store.ts'

@@ -19,7 +19,7 @@ import { ApiError } from '../errors.ts'
 import { SqlError } from '../sql/error.ts'
 import type { Store } from '../stores/store.ts'
 import { type Batch, batchFor, batchLimits, sentOf, splitRows } from './batch.ts'
-import { type Budget, OutOfBudget } from './budget.ts'
+import { type Budget, OutOfBudget } from './turn.ts'
 import { dueAfterMs, type DueSet } from './due.ts'
 import type { Tally } from './report.ts'
 
@@ -183,7 +183,7 @@ async function refreshAlone(work: Work, query: SavedQuery, due: DueSet): Promise
   const { spent } = work.budget
   try {
     if (spent) throw new OutOfBudget(spent)
-    const result = await runCounted(work, work.endpoint, statementOf(query, held.set))
+    const result = await runWithBudget(work, work.endpoint, statementOf(query, held.set))
     await publish(work, held, result)
   } catch (error) {
     if (lacksRollup(error)) {
@@ -203,10 +203,10 @@ async function runBatch(work: Work, { batch }: BatchQuery, held: HeldSet[]): Pro
     ...batchLimits,
     timeoutSeconds: endpoint.timeoutSeconds * batchPatience,
   }
-  return splitRows(endpoint, sets.length, await runCounted(work, limits, batch(sets)))
+  return splitRows(endpoint, sets.length, await runWithBudget(work, limits, batch(sets)))
 }
 
-async function runCounted(
+async function runWithBudget(
   { engine, budget, tally }: Work,
   endpoint: Endpoint,
   statement: Statement,

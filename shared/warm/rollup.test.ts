@@ -1,7 +1,6 @@
 /** Warming answers that a roll-up gives. */
 import { describe, expect, test } from '@jest/globals'
-import { headAt, type Stored } from '../cache/head.ts'
-import { cacheKey } from '../cache/key.ts'
+import { cacheKey, headAt, type Stored } from '../cache/head.ts'
 import { EngineError } from '../engines/engine.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { endpointWith, keyFieldsFor, names, sceneOn, use, useMany } from './testing/fixture.ts'

@@ -1,6 +1,6 @@
 /** New entries, added at the top as they come. */
 import { batch } from '@preact/signals'
-import { bytesText } from '../../../shared/bytes-text.ts'
+import { bytesText } from '../../../shared/visible-text.ts'
 import type { Row } from '../../../shared/engines/engine.ts'
 import { type Answer, now } from '../service.ts'
 import { type Asking, bytesOf } from './asking.ts'

@@ -1,5 +1,5 @@
 /** What an answer says of itself: how many rows, over which time, from where, how old, and how long each step took. */
-import { bytesText } from '../../../shared/bytes-text.ts'
+import { bytesText } from '../../../shared/visible-text.ts'
 import { millisOf } from '../../../shared/answers/times.ts'
 import { buckets, momentOf, type Range, shown } from '../logs/range.ts'
 import { type Zone, zoneName } from '../logs/zone.ts'

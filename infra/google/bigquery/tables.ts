@@ -1,8 +1,7 @@
 /** The tables and materialized views of the server, in memory: real names and files for the logical names of the local engine. */
 import type { Rollup } from '../../../shared/engines/engine.ts'
-import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
+import { nameOf, type PartitionUnit } from '../../../shared/engines/bigquery/statement.ts'
 import { TableNames } from '../../../shared/engines/bigquery/tables.ts'
-import type { PartitionUnit } from '../../../shared/engines/bigquery/views.ts'
 import { RollupParts } from '../../../shared/engines/duckdb/rollups.ts'
 import { tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { rollupShape } from '../../../shared/engines/rollup-rules.ts'

@@ -1,6 +1,6 @@
 /** The plan that makes the store equal to `queries/`, and an estimate of the bytes that each endpoint reads. */
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
-import { bytesText } from '../../../shared/bytes-text.ts'
+import { bytesText } from '../../../shared/visible-text.ts'
 import { emptyBindings, type Endpoint, endpointIn, fieldsOf } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
 import { samplesOf } from '../../../shared/endpoints/samples.ts'

@@ -1,5 +1,5 @@
 /** The tests of an alert, which stand in its file: whether it fires over these rows, and what it tells. */
-import { evaluate, told } from '../../../shared/alerts/state.ts'
+import { evaluate, fillText } from '../../../shared/alerts/state.ts'
 import type { AlertSource } from '../apply/alerts.ts'
 import type { FileProblem } from '../apply/yaml.ts'
 
@@ -16,7 +16,7 @@ export function failedAlertCases({ alert, tests, problem }: AlertSource): FilePr
           `is otherwise: the alert is ${evaluation.finding}, with the value ${evaluation.value}`,
         ),
       ]
-    const said = told(alert, alert.sets[0]!, evaluation).text
+    const said = fillText(alert, alert.sets[0]!, evaluation).text
     return text === undefined || text === said ? [] : [fault('text', `is otherwise: ${JSON.stringify(said)}`)]
   })
 }

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Store } from '../../../shared/stores/store.ts'
-import { writeWhole } from '../../../shared/whole-file.ts'
+import { writeWhole } from '../../../shared/data-folder.ts'
 import { accountHere, audit } from '../account.ts'
 import type { WithStore } from '../command.ts'
 import { readText, typedPath } from '../path.ts'

@@ -1,11 +1,10 @@
 /** Making a log table from a file of logs: its schema is guessed, shown, and written where table files are. */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { asUsual } from '../../../shared/data-folder.ts'
+import { asUsual, writeWhole } from '../../../shared/data-folder.ts'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { columnsOf, type FieldSchema } from '../../../shared/engines/schema.ts'
 import { isBuilt, packageFolder } from '../../../shared/package-folder.ts'
-import { writeWhole } from '../../../shared/whole-file.ts'
 import { accessColumns, isCombined, parseAccess } from '../logs/access-log.ts'
 import { guessedRow, isNamedCsv, readCsv } from '../logs/csv.ts'
 import { BadEntry, parseJson, timeColumn } from '../logs/entries.ts'

@@ -11,8 +11,7 @@ import { type Faults, withFaults } from '../../stores/testing/faults.ts'
 import { playSeeds, type Random, randomFrom, type Seeds } from '../../testing/histories.ts'
 import { AnswerCache, type CacheRequest, type CacheResult } from '../cache.ts'
 import { claim, claimTogether } from '../refresh-claim.ts'
-import { answersCollection, headAt, headOf } from '../head.ts'
-import { cacheKey, type CacheKeyFields } from '../key.ts'
+import { answersCollection, cacheKey, type CacheKeyFields, headAt, headOf } from '../head.ts'
 import { made, quick, textOf } from './requests.ts'
 
 interface Counts {

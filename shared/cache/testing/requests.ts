@@ -4,7 +4,7 @@ import { Answer } from '../../answers/answer.ts'
 import { ApiError } from '../../errors.ts'
 import { StoreError } from '../../stores/store.ts'
 import type { CacheRequest } from '../cache.ts'
-import type { CacheKeyFields } from '../key.ts'
+import type { CacheKeyFields } from '../head.ts'
 import type { CacheTimes } from '../times.ts'
 
 export const keyFields: CacheKeyFields = {

@@ -1,23 +1,35 @@
+/**
+ * The port QueryEngine on BigQuery, and its roll-ups: materialized views, which BigQuery keeps up to date by itself
+ * (https://cloud.google.com/bigquery/docs/materialized-views-intro).
+ */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type ClientOptions, connect, type Job, type Rest, type Table } from './client.ts'
+import { errorDetails, failureOf, forOperators } from './failures.ts'
+import { configurationOf, JobRun, limited, throwIfFailed } from './jobs.ts'
+import {
+  baseTable,
+  createStatement,
+  dropStatement,
+  type PartitionUnit,
+  sentStatement,
+  type SentStatement,
+  viewName,
+} from './statement.ts'
+import { partsOf, type TableMapping, TableNames } from './tables.ts'
+import { resultColumns } from './values.ts'
 import { Deadline } from '../deadline.ts'
 import {
   describeMs,
   type Description,
   EngineError,
   type QueryEngine,
+  type Rollup,
   type RollupKeeper,
   type RunLimits,
   type RunResult,
   type Statement,
 } from '../engine.ts'
-import { type ClientOptions, connect, type Job, type Rest } from './client.ts'
-import { failureOf, forOperators } from './failures.ts'
-import { configurationOf, JobRun, limited, throwIfFailed } from './jobs.ts'
-import { hasView, partitionsOfBase, runDefinition } from './rollups.ts'
-import { sentStatement, type SentStatement } from './statement.ts'
-import { type TableMapping, TableNames } from './tables.ts'
-import { resultColumns } from './values.ts'
-import { createStatement, dropStatement } from './views.ts'
 
 export interface BigQueryOptions extends ClientOptions, TableMapping {
   /** The most bytes that a job may bill; `null` = no limit of the service. */
@@ -175,4 +187,47 @@ async function describeByDryRun(rest: Rest, sent: SentStatement): Promise<Descri
     columns: resultColumns(told.schema?.fields),
     bytes: told.totalBytesProcessed === undefined ? null : Number(told.totalBytesProcessed),
   }
+}
+
+/** Between two looks at a job that makes a view. */
+const pollMs = 500
+
+/** Whether the view is there. Throws the client's errors. */
+async function hasView(rest: Rest, rollup: Rollup, names: TableNames): Promise<boolean> {
+  try {
+    await getTable(rest, viewName(rollup, names))
+    return true
+  } catch (error) {
+    if (errorDetails(error).reason === 'notFound') return false
+    throw error
+  }
+}
+
+/** The unit of the partitions of the roll-up's log table; `null` = it has none. Throws the client's errors. */
+async function partitionsOfBase(
+  rest: Rest,
+  rollup: Rollup,
+  names: TableNames,
+): Promise<PartitionUnit | null> {
+  const base = baseTable(rollup, names)
+  return base === null ? null : ((await getTable(rest, base)).timePartitioning?.type ?? null)
+}
+
+/** @param real `project.dataset.table` */
+async function getTable(rest: Rest, real: string): Promise<Table> {
+  const [project, dataset, table] = partsOf(real)
+  const path = `/datasets/${dataset}/tables/${table}`
+  return (await rest.call<Table>({ method: 'GET', project, path })).body
+}
+
+/** Runs a statement that makes or removes a view, to its end. Throws the client's errors, and JobError. */
+async function runDefinition(rest: Rest, sql: string): Promise<void> {
+  const body = { jobReference: rest.newJob(), configuration: { query: { query: sql, useLegacySql: false } } }
+  let { body: job } = await rest.call<Job>({ method: 'POST', path: '/jobs', body })
+  while (job.status?.state !== 'DONE') {
+    await pause(pollMs)
+    const { jobId, location } = job.jobReference
+    job = (await rest.call<Job>({ method: 'GET', path: `/jobs/${jobId}`, query: { location } })).body
+  }
+  throwIfFailed(job)
 }

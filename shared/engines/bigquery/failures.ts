@@ -5,7 +5,7 @@
  */
 import { type Place, SqlError } from '../../sql/error.ts'
 import { placeInOther } from '../../sql/places.ts'
-import { located } from '../error-location.ts'
+import { locate } from '../error-location.ts'
 import { EngineError, type EngineErrorReason } from '../engine.ts'
 import { timestampOfInteger } from '../../sql/resolve/messages.ts'
 import type { ErrorProto } from './client.ts'
@@ -114,7 +114,7 @@ export function failureOf(thrown: unknown, sent: SentStatement | null): Failure 
   const { message, place } = wording(thrown, reason, sent)
   const bytes = bytesIn(errorDetails(thrown).message)
   const error = new EngineError(reason, message, { place, bytes, cause: causeOf(thrown) })
-  return { error: sent ? located(error, sent.own) : error, retry, pause }
+  return { error: sent ? locate(error, sent.own) : error, retry, pause }
 }
 
 /**
@@ -290,7 +290,7 @@ const aboutResources =
  * @param message BigQuery's, with ` at [line:column]` at its end where it is about the text
  */
 export function rejection(message: string, sent: SentStatement): Wording {
-  const { text, place } = parted(message, sent)
+  const { text, place } = splitPlace(message, sent)
   const known = [...aboutValues, ...aboutTypes].find(([pattern]) => pattern.test(text))
   if (known) return { message: replacement(text, known), place }
   if (!place) return { message: 'A function refuses a value that it is given', place }
@@ -334,7 +334,7 @@ function bytesMessage(message: string): string {
 
 /** A missing table, under its name in the statement, or a missing right; for the operator. */
 export function misconfiguration(message: string, sent: SentStatement): Wording {
-  const { text, place } = parted(message, sent)
+  const { text, place } = splitPlace(message, sent)
   const real = [...sent.logical.keys()].find(name => holds(text.replaceAll(':', '.'), name))
   const what = real === undefined ? 'What the query needs' : `The table ${sent.logical.get(real)}`
   const [right] = /\bbigquery\.\w+\.\w+/.exec(text) ?? []
@@ -342,7 +342,7 @@ export function misconfiguration(message: string, sent: SentStatement): Wording 
 }
 
 /** A message without the place at its end, and that place in the statement's own SQL. */
-function parted(message: string, { sql, own }: SentStatement): { text: string; place: Place | null } {
+function splitPlace(message: string, { sql, own }: SentStatement): { text: string; place: Place | null } {
   const [, text = message, line, column] = /^(.*?)\s+at \[(\d+):(\d+)\]/s.exec(message) ?? []
   if (line === undefined) return { text, place: null }
   return { text, place: placeInOther(sql, { line: Number(line), column: Number(column) }, own) }

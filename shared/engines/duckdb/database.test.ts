@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { openDatabase } from './database.ts'
-import { LogViews } from './views.ts'
+import { LogViews } from './tables.ts'
 
 const columns = ['id', 'message'].map(name => ({ name, type: { kind: 'STRING' } as const }))
 const folder = mkdtempSync(join(tmpdir(), 'database-'))

@@ -2,11 +2,15 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ConfigError } from '../../config.ts'
-import type { Column } from '../../sql/types.ts'
 import type { Deadline } from '../deadline.ts'
-import { registerUdfs } from './udfs/register.ts'
+import { boundValue } from './rewrite/literals.ts'
 import { quoteText } from './syntax.ts'
 import { prepareTableFolder, tableFolder } from './tables.ts'
+import { registerUdfs } from './udfs/register.ts'
+import { boundText } from './values.ts'
+import type { Value } from '../engine.ts'
+import type { Column, SqlType } from '../../sql/types.ts'
+import { writeWhole } from '../../data-folder.ts'
 
 /** DuckDB's package, which is optional. Loaded here: a process that runs no query does not pay for it. @throws ConfigError without it */
 export async function loadDuckDb() {
@@ -23,7 +27,7 @@ export async function loadDuckDb() {
 }
 
 /**
- * A database in memory, whose tables are views (`views.ts`) over the files in `<logsFolder>/<table>/`. It reads those
+ * A database in memory, whose tables are views (`tables.ts`) over the files in `<logsFolder>/<table>/`. It reads those
  * folders and nothing else, and no statement can change that. Makes the folders that are missing.
  * @param memoryBytes for all runs together
  */
@@ -126,4 +130,34 @@ export class Connections {
     for (const connection of this.idle.splice(0)) connection.closeSync()
     this.instance.closeSync()
   }
+}
+
+/**
+ * Writes rows with the types of their columns. The file appears whole, in place of one of before: it is written beside and renamed.
+ * @param rows an array of structs with a field for each column, as a binding holds it
+ * @throws an error of DuckDB or of the file system; there is no file then but one of before
+ */
+export async function writeParquet(file: string, columns: Column[], rows: Value): Promise<void> {
+  const { DuckDBInstance } = await loadDuckDb()
+  const type = { kind: 'ARRAY', element: storageType({ kind: 'STRUCT', fields: columns }) } as const
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  try {
+    await connection.run(`SET TimeZone = 'UTC'`)
+    const text = boundText({ name: 'rows', type, value: rows })
+    const list = boundValue('$1', type)
+    await connection.run(`CREATE TABLE result AS SELECT UNNEST(${list}, max_depth := 2)`, [text])
+    await writeWhole(file, beside => connection.run(`COPY result TO ${quoteText(beside)} (FORMAT parquet)`))
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+/** The type with text for what Parquet or DuckDB would round, or not take. */
+function storageType(type: SqlType): SqlType {
+  if (type.kind === 'ARRAY') return { kind: 'ARRAY', element: storageType(type.element) }
+  if (type.kind === 'STRUCT')
+    return { kind: 'STRUCT', fields: type.fields.map(field => ({ ...field, type: storageType(field.type) })) }
+  return type.kind === 'BIGNUMERIC' || type.kind === 'INTERVAL' ? { kind: 'STRING' } : type
 }

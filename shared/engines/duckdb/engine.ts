@@ -16,13 +16,13 @@ import {
   type Statement,
 } from '../engine.ts'
 import { Connections, openDatabase } from './database.ts'
-import { located } from '../error-location.ts'
+import { locate } from '../error-location.ts'
 import { engineError, isFatal, isOutOfMemory, mayBeOfFiles } from './failures.ts'
 import { rewrite, type Rewritten } from './rewrite/rewrite.ts'
 import { ResultRows } from '../rows.ts'
 import { RollupParts, relationOf } from './rollups.ts'
 import { boundText, rowReader } from './values.ts'
-import { LogViews } from './views.ts'
+import { LogViews } from './tables.ts'
 
 export interface DuckDbOptions {
   /** Holds a folder `<table>/` of Parquet files for each table. */
@@ -148,7 +148,7 @@ class DuckDbEngine implements QueryEngine {
       deadline.check()
       // After a fatal error DuckDB refuses all further work: the next run opens it again.
       if (isFatal(error)) void this.close()
-      throw located(engineError(error), sql)
+      throw locate(engineError(error), sql)
     }
   }
 

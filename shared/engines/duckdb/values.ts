@@ -42,7 +42,7 @@ const shapes: Partial<Record<ScalarName, RegExp>> = {
 export function boundText({ name, type, value }: Binding): string | null {
   if (value === null) return null
   if (type.kind === 'JSON') return JSON.stringify(value)
-  if (type.kind === 'ARRAY' || type.kind === 'STRUCT') return JSON.stringify(nested(name, type, value))
+  if (type.kind === 'ARRAY' || type.kind === 'STRUCT') return JSON.stringify(boundNested(name, type, value))
   return scalar(name, type, value)
 }
 
@@ -55,12 +55,12 @@ function scalar(name: string, type: SqlType, value: Value): string {
 }
 
 /** The value for JSON: scalars as text, so that no number loses digits; struct fields under their names in DuckDB. */
-function nested(name: string, type: SqlType, value: Value): Value {
+function boundNested(name: string, type: SqlType, value: Value): Value {
   if (value === null) return null
   if (type.kind === 'ARRAY')
-    return boundItems(name, type, value).map(item => nested(name, type.element, item))
+    return boundItems(name, type, value).map(item => boundNested(name, type.element, item))
   if (type.kind === 'STRUCT')
-    return boundFields(name, type, value, (field, inner) => nested(name, field, inner))
+    return boundFields(name, type, value, (field, inner) => boundNested(name, field, inner))
   if (type.kind === 'JSON') return value
   const text = scalar(name, type, value)
   // JSON has no bytes: this is the text that DuckDB casts to them (`literals.ts`).

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Column } from '../../sql/types.ts'
-import { writeParquet } from '../duckdb/parquet.ts'
+import { writeParquet } from '../duckdb/database.ts'
 import { tableFolder } from '../duckdb/tables.ts'
 import type { Row } from '../engine.ts'
 

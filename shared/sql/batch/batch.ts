@@ -14,8 +14,8 @@
  * Rows of one set come in the order of the query. What no rule covers is refused at its place.
  */
 import * as make from './nodes.ts'
-import { limited, outputKeys } from './order.ts'
-import { selected } from './select.ts'
+import { limitBySet, outputKeys } from './order.ts'
+import { selectOfSet } from './select.ts'
 import {
   type Batch,
   depends,
@@ -109,7 +109,7 @@ function wholeQuery(
       const around = added
       added = []
       const ctes = node.with ? commonTables(batch, node.with, inside) : []
-      const main = ordered(batch, node, inside, isOrdered)
+      const main = orderedQuery(batch, node, inside, isOrdered)
       const all = [...ctes, ...added]
       added = around
       const recursive = node.with?.recursive ?? false
@@ -132,16 +132,16 @@ function commonTables(batch: Batch, common: ast.With, inside: Map<string, boolea
 }
 
 /** The body with ORDER BY and LIMIT. */
-function ordered(batch: Batch, node: ast.Query, sight: Sight, isOrdered: boolean): ast.Query {
+function orderedQuery(batch: Batch, node: ast.Query, sight: Sight, isOrdered: boolean): ast.Query {
   const { orderBy, limit } = node
   if (node.body.kind === 'Select') {
-    const made = selected(batch, node.body, { sight, orderBy, isInside: limit !== null })
-    if (limit) return limited(batch, node, make.queryOf(made.select), made.orderBy)
+    const made = selectOfSet(batch, node.body, { sight, orderBy, isInside: limit !== null })
+    if (limit) return limitBySet(batch, node, make.queryOf(made.select), made.orderBy)
     return make.queryOf(made.select, { orderBy: isOrdered ? made.orderBy : [] })
   }
   const isBare = orderBy.length === 0 && !limit
   const inner = make.queryOf(bodyOf(batch, node.body, sight, isOrdered && isBare))
-  if (limit) return limited(batch, node, inner, outputKeys(batch, node))
+  if (limit) return limitBySet(batch, node, inner, outputKeys(batch, node))
   const key = orderBy.find(each => depends(batch, each, sight))
   if (key) throw batch.refuse(key, 'a parameter in ORDER BY after a set operation')
   return { ...inner, orderBy: isOrdered ? orderBy : [] }
@@ -150,7 +150,7 @@ function ordered(batch: Batch, node: ast.Query, sight: Sight, isOrdered: boolean
 function bodyOf(batch: Batch, body: ast.QueryBody, sight: Sight, isOrdered = false): ast.QueryBody {
   if (!isOrdered && !depends(batch, body, sight) && !isPlain(body)) return besideSets(body)
   if (body.kind === 'QueryInParentheses') return { ...body, query: batch.query(body.query, sight, isOrdered) }
-  if (body.kind === 'Select') return selected(batch, body, { sight }).select
+  if (body.kind === 'Select') return selectOfSet(batch, body, { sight }).select
   const on = body.byName && body.byName.on.length > 0 ? [...body.byName.on, make.name(setColumn)] : []
   const [left, right] = [bodyOf(batch, body.left, sight), bodyOf(batch, body.right, sight)]
   return { ...body, byName: body.byName && { ...body.byName, on }, left, right }
@@ -158,7 +158,7 @@ function bodyOf(batch: Batch, body: ast.QueryBody, sight: Sight, isOrdered = fal
 
 /** Rows that are the same for every set, beside each. */
 function besideSets(body: ast.QueryBody): ast.QueryBody {
-  const from = make.join('CROSS', setsInFrom(), make.derived(make.queryOf(body), `${prefix}d`))
+  const from = make.join('CROSS', setsInFrom(), make.derivedTable(make.queryOf(body), `${prefix}d`))
   return make.select([make.star(`${prefix}d`), numberItem()], from)
 }
 

@@ -24,7 +24,7 @@ export function inExpression<Kind extends ast.AnyNode>(node: Kind, here: Here): 
     refuseConstant(batch, part)
     const { coercions, paths } = batch.resolution
     if (part.kind === 'ParameterReference')
-      return coerced(columnOfSet(fieldOf(part.name)), coercions.get(part))
+      return castTo(columnOfSet(fieldOf(part.name)), coercions.get(part))
     if (part.kind === 'SelectStar')
       return withoutSets(part, here, { ...make.copiedParts({ ...part, of: null }, instead), of: part.of })
     if (part.kind === 'Query') return subquery(part, here)
@@ -34,7 +34,7 @@ export function inExpression<Kind extends ast.AnyNode>(node: Kind, here: Here): 
       const of = paths.get(part)
       if (of && !of.column && of.variable?.node && here.carrying.has(of.variable.node))
         throw batch.refuse(part, 'the whole row of a table that depends on a parameter')
-      return columns?.get(part) ? make.copied(columns.get(part)!, () => null) : null
+      return columns?.get(part) ? make.copy(columns.get(part)!, () => null) : null
     }
     if (part.kind === 'Window' && !part.base) {
       const window = make.copiedParts(part, instead)
@@ -42,13 +42,13 @@ export function inExpression<Kind extends ast.AnyNode>(node: Kind, here: Here): 
     }
     const type = coercions.get(part as ast.Expression)
     if (!type || parametersIn(part).length === 0) return null
-    return coerced(make.copiedParts(part as ast.Expression, instead), type)
+    return castTo(make.copiedParts(part as ast.Expression, instead), type)
   }
-  return make.copied(node, instead)
+  return make.copy(node, instead)
 }
 
 /** What GoogleSQL reads as another type, as a parameter's text, is of that type: a column of text never is by itself. */
-export function coerced(value: ast.Expression, type: Type | undefined): ast.Expression {
+export function castTo(value: ast.Expression, type: Type | undefined): ast.Expression {
   return type && isKnown(type) && type.kind !== 'STRUCT' ? make.cast(value, type) : value
 }
 
@@ -82,7 +82,7 @@ function subquery(query: ast.Query, here: Here): ast.Query {
     refuseConstant(batch, part)
     return null
   }
-  return make.copied(query, inside)
+  return make.copy(query, inside)
 }
 
 function readsTables({ resolution }: Batch, query: ast.Query): boolean {

@@ -49,20 +49,20 @@ const rowsName = `${prefix}r`
  * @param bounds further conditions on the rows
  * @returns `null` where it has no such condition, or where the columns that it reads are not all known by name
  */
-export function matched(
+export function joinMatches(
   batch: Batch,
   node: ast.Select,
   { sight, orderBy, bounds }: { sight: Sight; orderBy: ast.OrderItem[]; bounds: ast.Expression[] },
 ): Tables | null {
   const asked = conjuncts(node.where)
-  const narrow = narrowed(batch, node, orderBy)
+  const narrow = narrowColumns(batch, node, orderBy)
   const patterns = narrow ? asked.filter(condition => isPattern(batch, condition, narrow)) : []
   if (!narrow || patterns.length === 0) return null
   const ofRows = asked.filter(condition => parametersIn(condition).length === 0)
   const others = asked.filter(condition => !ofRows.includes(condition) && !patterns.includes(condition))
   const rows = batch.newName('rows')
   const items = [...narrow.columns].map(([name, path]) => make.item(path, name))
-  const where = make.joined('AND', [...ofRows, ...bounds])
+  const where = make.chain('AND', [...ofRows, ...bounds])
   batch.addTable(rows, make.queryOf(make.select(items, node.from, { where })))
   const tables = patterns.map(pattern => matches(batch, pattern, { narrow, rows, sight }))
   const from = tables.reduce<ast.From>(
@@ -96,7 +96,7 @@ function matches(
   const asked = withNeededText(pattern, inExpression(pattern, here))
   const pairs = make.select(
     [...columns(values), numberItem()],
-    make.join('CROSS', asked.sets, make.derived(make.queryOf(distinct), values)),
+    make.join('CROSS', asked.sets, make.derivedTable(make.queryOf(distinct), values)),
     { where: asked.condition },
   )
   batch.addTable(table, make.queryOf(pairs))
@@ -106,7 +106,7 @@ function matches(
     ...keys.flatMap(([name, type]) => sameValue([make.path(table, name), make.path(rowsName, name)], type)),
     ...sameSet(first),
   ]
-  return { table, on: first => make.joined('AND', on(first))! }
+  return { table, on: first => make.chain('AND', on(first))! }
 }
 
 /** Equal, or both NULL: by conditions of which each is a key that engines can join by. */
@@ -159,7 +159,7 @@ function pathsIn(node: ast.AnyNode): ast.Path[] {
 const hiding = new Set<string>(['Lambda', 'Query', 'SelectStar', 'WithExpression'])
 
 /** The columns that a SELECT reads, where no `*`, query or whole row hides some. */
-function narrowed({ resolution }: Batch, node: ast.Select, orderBy: ast.OrderItem[]): Narrow | null {
+function narrowColumns({ resolution }: Batch, node: ast.Select, orderBy: ast.OrderItem[]): Narrow | null {
   const clauses = [{ ...node, from: null }, ...orderBy]
   if (!node.from || clauses.some(clause => [...descendants(clause)].some(({ kind }) => hiding.has(kind))))
     return null

@@ -46,7 +46,7 @@ export function binary(
 }
 
 /** `null` for none. */
-export function joined(operator: 'AND' | 'OR', conditions: ast.Expression[]): ast.Expression | null {
+export function chain(operator: 'AND' | 'OR', conditions: ast.Expression[]): ast.Expression | null {
   const [first, ...others] = conditions.map(each => inParentheses(each))
   return first ? others.reduce((all, each) => binary(operator, all, each), first) : null
 }
@@ -88,7 +88,7 @@ export function table(called: string, alias: string | null): ast.TableReference 
   }
 }
 
-export function derived(query: ast.Query, alias: string): ast.DerivedTable {
+export function derivedTable(query: ast.Query, alias: string): ast.DerivedTable {
   return { kind: 'DerivedTable', query, alias: name(alias), at }
 }
 
@@ -119,7 +119,7 @@ export function common(called: string, query: ast.Query): ast.CommonTable {
 }
 
 /** A copy of a node and all under it, but for those that `instead` gives something else for. */
-export function copied<Kind extends ast.AnyNode>(
+export function copy<Kind extends ast.AnyNode>(
   node: Kind,
   instead: (node: ast.AnyNode) => ast.AnyNode | null,
 ): Kind {
@@ -131,7 +131,7 @@ export function copiedParts<Kind extends ast.AnyNode>(
   instead: (node: ast.AnyNode) => ast.AnyNode | null,
 ): Kind {
   const part = (value: unknown): unknown => {
-    if (isNode(value)) return copied(value, instead)
+    if (isNode(value)) return copy(value, instead)
     return Array.isArray(value) ? value.map(part) : value
   }
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, part(value)])) as unknown as Kind

@@ -65,7 +65,7 @@ function readsAliases({ resolution }: Batch, node: ast.Select, expression: ast.E
 }
 
 /** The first rows of each set. @param orderBy by columns of `inner`; those that were added for it are left out */
-export function limited(
+export function limitBySet(
   { refuse }: Batch,
   { limit, offset }: ast.Query,
   inner: ast.Query,
@@ -86,6 +86,6 @@ export function limited(
   const qualify = make.between(place, make.integer(skipped! + 1n), make.integer(skipped! + most!))
   // BigQuery takes QUALIFY with one of WHERE, GROUP BY and HAVING only, by its documentation.
   const where = make.bool('TRUE')
-  const ranked = make.select(items, make.derived(inner, `${prefix}d`), { where, qualify })
-  return make.queryOf(ranked, { orderBy: orderBy.map(key => make.copied(key, () => null)) })
+  const ranked = make.select(items, make.derivedTable(inner, `${prefix}d`), { where, qualify })
+  return make.queryOf(ranked, { orderBy: orderBy.map(key => make.copy(key, () => null)) })
 }

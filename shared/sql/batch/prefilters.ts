@@ -1,5 +1,5 @@
 /** Conditions that hold for no fewer rows, which engines ask first: they prune by them, and compile fewer regular expressions. */
-import { coerced, inExpression } from './expressions.ts'
+import { castTo, inExpression } from './expressions.ts'
 import * as make from './nodes.ts'
 import { type Batch, columnOfSet, fewParameter, fieldOf, parametersIn, prefix, setsInFrom } from './sets.ts'
 import { parse } from '../parser.ts'
@@ -22,7 +22,7 @@ export function boundOf(batch: Batch, condition: ast.Expression): ast.Expression
   const any = (places ?? []).map(place =>
     inExpression(condition, { ...here, instead: part => ofSetAt(batch, part, place) }),
   )
-  const expression = make.joined('OR', any)
+  const expression = make.chain('OR', any)
   return expression && { kind: 'Parenthesized', expression, at: condition.at }
 }
 
@@ -32,7 +32,7 @@ function ofSetAt({ resolution }: Batch, part: ast.AnyNode, place: number): ast.E
   const sets = { kind: 'ParameterReference', name: fewParameter, at } as const
   const set = { kind: 'Subscript', of: sets, mode: 'OFFSET', index: make.integer(place), at } as const
   const value = { kind: 'FieldAccess', of: set, field: make.name(fieldOf(part.name)), at } as const
-  return coerced(value, resolution.coercions.get(part))
+  return castTo(value, resolution.coercions.get(part))
 }
 
 /** Whether it is asked of each row, and not of distinct values: a comparison, or one of times, which seldom repeat. */
@@ -105,9 +105,7 @@ interface Asked {
 export function withNeededText(condition: ast.Expression, made: ast.Expression): Asked {
   const searched = searchedBy(condition)
   if (searched === null || made.kind !== 'Call') return { sets: setsInFrom(), condition: made }
-  const ofSet = make.copied(neededText, part =>
-    part.kind === 'Path' ? columnOfSet(fieldOf(searched)) : null,
-  )
+  const ofSet = make.copy(neededText, part => (part.kind === 'Path' ? columnOfSet(fieldOf(searched)) : null))
   const sets = make.select([make.star(null), make.item(ofSet, needed)], setsInFrom())
   const has = make.binary(
     '>',
@@ -116,13 +114,13 @@ export function withNeededText(condition: ast.Expression, made: ast.Expression):
   )
   const any = make.binary('OR', make.binary('=', columnOfSet(needed), make.text('')), has)
   return {
-    sets: make.derived(make.queryOf(sets), `${prefix}s`),
+    sets: make.derivedTable(make.queryOf(sets), `${prefix}s`),
     condition: make.call('IF', [any, made, make.bool('FALSE')]),
   }
 }
 
 function copy(expression: ast.Expression): ast.Expression {
-  return make.copied(expression, () => null)
+  return make.copy(expression, () => null)
 }
 
 /** The parameter that is the pattern of `REGEXP_CONTAINS(column, @parameter)`; `null` for another condition. */

@@ -1,6 +1,6 @@
 /** A SELECT that depends on the set: its tables beside the sets, its list, its groups and windows, and aggregates of all rows. */
 import { inExpression } from './expressions.ts'
-import { matched, type Tables } from './matches.ts'
+import { joinMatches, type Tables } from './matches.ts'
 import * as make from './nodes.ts'
 import { keyOutside } from './order.ts'
 import { boundOf } from './prefilters.ts'
@@ -29,7 +29,7 @@ interface Made {
 }
 
 /** @param around `isInside` = ORDER BY is for a query around: what is no column of the list is then added to it */
-export function selected(
+export function selectOfSet(
   batch: Batch,
   node: ast.Select,
   around: { sight: Sight; orderBy?: ast.OrderItem[]; isInside?: boolean },
@@ -48,10 +48,14 @@ export function selected(
   const listed = [...node.items, ...keys.flatMap(({ added }) => added ?? [])]
   const select: ast.Select = {
     ...node,
-    items: [...listed.map(item => named(written(item), item)), numberItem()],
+    items: [...listed.map(item => withName(written(item), item)), numberItem()],
     from: from.node,
-    where: make.joined('AND', from.where),
-    groupBy: grouped(node, here, [...children({ ...node, from: null, where: null }), ...listed, ...orderBy]),
+    where: make.chain('AND', from.where),
+    groupBy: groupBySet(node, here, [
+      ...children({ ...node, from: null, where: null }),
+      ...listed,
+      ...orderBy,
+    ]),
     having: node.having && written(node.having),
     qualify: node.qualify && written(node.qualify),
     windows: node.windows.map(written),
@@ -60,14 +64,14 @@ export function selected(
 }
 
 /** Where its column has been read elsewhere, an item keeps the name that it had. */
-function named(item: ast.SelectItem, before: ast.SelectItem): ast.SelectItem {
+function withName(item: ast.SelectItem, before: ast.SelectItem): ast.SelectItem {
   if (item.kind === 'SelectStar' || before.kind === 'SelectStar' || item.alias) return item
   const name = nameOfColumn(before)
   return nameOfColumn(item) === name || name === null ? item : { ...item, alias: make.name(name) }
 }
 
 /** The number of the set is a key, and with it what it decides: parameters that are read of the groups. */
-function grouped({ groupBy }: ast.Select, here: Here, parts: ast.AnyNode[]): ast.GroupBy | null {
+function groupBySet({ groupBy }: ast.Select, here: Here, parts: ast.AnyNode[]): ast.GroupBy | null {
   if (!groupBy) return null
   // ALL of aggregates alone is one row of all.
   if (groupBy.grouping !== 'LIST') throw here.batch.refuse(groupBy, `GROUP BY ${groupBy.grouping}`)
@@ -108,7 +112,7 @@ function ofAll(batch: Batch, node: ast.Select, sight: Sight): Made {
     having: null,
     windows: [],
   }
-  const some = make.derived(make.queryOf(selected(batch, groups, { sight }).select), group)
+  const some = make.derivedTable(make.queryOf(selectOfSet(batch, groups, { sight }).select), group)
   const instead = (part: ast.AnyNode) => ofNoRows(batch, part)
   const here: Here = { batch, sight, carrying: new Set(), columns: null, instead }
   const valueOf = (expression: ast.Expression, name: string) =>
@@ -149,7 +153,7 @@ function tablesBesideSets(
   if (!node.from) return { node: setsInFrom(), where: [], carrying: new Set(), columns: null }
   const bounds = conjuncts(node.where).flatMap(condition => boundOf(batch, condition) ?? [])
   const isOfSet = depends(batch, node.from, sight)
-  const byValues = isOfSet ? null : matched(batch, node, { sight, orderBy, bounds })
+  const byValues = isOfSet ? null : joinMatches(batch, node, { sight, orderBy, bounds })
   if (byValues) return byValues
   const from = new From(batch, sight)
   const tables = from.place(node.from, from.where)
@@ -234,7 +238,7 @@ class From {
     if (own.length > 0 && node.using.length > 0)
       throw this.batch.refuse(node, 'LEFT JOIN with USING of what depends on a parameter')
     const conditions = [...own, ...(node.on ? [this.written(node.on)] : [])]
-    return { ...node, left, right, on: make.joined('AND', conditions) }
+    return { ...node, left, right, on: make.chain('AND', conditions) }
   }
 }
 

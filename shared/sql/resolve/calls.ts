@@ -12,7 +12,7 @@ import type { AnyNode, Call, Expression } from '../tree.ts'
 import type { ScalarName, SqlType } from '../types.ts'
 import { calledName, descendants, descendantsHere } from '../walk.ts'
 import { checkArguments, checkDistinct, checkWindow } from './arguments.ts'
-import { coerced, key, noSignature, refuseLiteral } from './coercion.ts'
+import { coerce, key, noSignature, refuseLiteral } from './coercion.ts'
 import { checkPartOf, checkParts, isWordAt } from './date-parts.ts'
 import type { Context, Scope } from './resolution.ts'
 import {
@@ -76,7 +76,7 @@ export function call(context: Context, node: Call, scope: Scope): Value {
   checkModifiers(context, node, name)
   const result = node.star
     ? { type: { kind: 'INT64' as const } }
-    : applied(context, node, name, signatures, given)
+    : applySignature(context, node, name, signatures, given)
   const values = given.flatMap(({ value }) => value ?? [])
   if (!node.star && !context.found.problem) checkArguments(context, node, name, values)
   if (isOverRows(node)) {
@@ -102,7 +102,7 @@ function argumentsOf(context: Context, node: Call, signatures: Signature[], scop
       const wanted = signatures.flatMap(({ options }) => options.get(argument.name.name.toLowerCase()) ?? [])
       const kind = wanted.find(kind => coerces(value, { kind }))
       if (wanted.length === 0) context.fault(argument, `${name} has no argument ${argument.name.name}`)
-      else if (kind) coerced(context, argument.value, value, { kind })
+      else if (kind) coerce(context, argument.value, value, { kind })
       else noSignature(context, node, `function ${name}`, [value])
       continue
     }
@@ -113,7 +113,13 @@ function argumentsOf(context: Context, node: Call, signatures: Signature[], scop
 }
 
 /** The result of the first signature that fits, without coercions if there is one. */
-function applied(context: Context, node: Call, name: string, signatures: Signature[], given: Given[]): Value {
+function applySignature(
+  context: Context,
+  node: Call,
+  name: string,
+  signatures: Signature[],
+  given: Given[],
+): Value {
   const counted = signatures.filter(({ parameters }) => takes(parameters, given.length))
   if (counted.length === 0) return wrongCount(context, node, name, signatures, given.length)
   const types = given.map(({ value }) => value?.type ?? null)
@@ -123,7 +129,7 @@ function applied(context: Context, node: Call, name: string, signatures: Signatu
       const bound = bind(signature, given, exact)
       if (!bound) continue
       for (const [at, { node, value }] of given.entries())
-        if (value && bound[at]) coerced(context, node, value, bound[at])
+        if (value && bound[at]) coerce(context, node, value, bound[at])
       context.found.calls.set(node, signature)
       checkPartOf(context, node, name, signature.parameters[0]?.kind ?? '')
       return { type: signature.returns(bound as (SqlType | null)[]) }
@@ -181,7 +187,7 @@ function bind(signature: Signature, given: Given[], exact: boolean): (Type | nul
   for (const [at, { value }] of given.entries()) {
     const { kind } = parameters[at]!
     if (isBareWord(kind) !== (value === null)) return null
-    const type = value && fitted(value, kind, exact)
+    const type = value && fit(value, kind, exact)
     if (type === undefined) return null
     types.push(type)
   }
@@ -203,7 +209,7 @@ function onlyLiterals(parameters: Signature['parameters'], given: Given[]): bool
 }
 
 /** The type of an argument as a parameter of this kind has it; `undefined` where it does not fit. */
-function fitted(value: Value, kind: string, exact: boolean): Type | null | undefined {
+function fit(value: Value, kind: string, exact: boolean): Type | null | undefined {
   const { type } = value
   if (isUnknown(type)) return isKind(kind) ? type : { kind: kind as ScalarName }
   if (type !== null && isOfKind(type as SqlType, kind)) return type

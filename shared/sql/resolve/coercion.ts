@@ -26,12 +26,12 @@ export function unify(
 ): Type | null {
   const type = commonType(values)
   if (type === undefined) return noSignature(context, node, what, values).type
-  if (type) for (const [at, expression] of nodes.entries()) coerced(context, expression, values[at]!, type)
+  if (type) for (const [at, expression] of nodes.entries()) coerce(context, expression, values[at]!, type)
   return type
 }
 
 /** Notes that an expression is coerced to a type, where it has another, or other names of fields. */
-export function coerced(context: Context, node: Expression, value: Value, type: Type): void {
+export function coerce(context: Context, node: Expression, value: Value, type: Type): void {
   if (isUnknown(type) || value.type === type) return
   const isScalar = type.kind !== 'ARRAY' && type.kind !== 'STRUCT'
   if (isScalar && value.type && sameType(value.type, type)) return
@@ -93,16 +93,16 @@ const casts: Record<string, string> = {
 
 export function castable(value: Value, to: Type): boolean {
   const isNothing = value.type === null || (value.empty && to.kind === 'ARRAY')
-  return isNothing || casted(value.type!, to, value.origin === 'literal')
+  return isNothing || canCast(value.type!, to, value.origin === 'literal')
 }
 
 /** An array is cast only to its own type, unless it is written out; a struct field by field. */
-function casted(from: Type, to: Type, isWritten = false): boolean {
+function canCast(from: Type, to: Type, isWritten = false): boolean {
   if (isUnknown(from) || isUnknown(to)) return true
   if (from.kind === 'ARRAY' && to.kind === 'ARRAY')
-    return isWritten ? casted(from.element, to.element) : sameType(from, to)
+    return isWritten ? canCast(from.element, to.element) : sameType(from, to)
   if (from.kind === 'STRUCT' && to.kind === 'STRUCT')
-    return everyPair(from.fields, to.fields, (one, other) => casted(one.type, other.type))
+    return everyPair(from.fields, to.fields, (one, other) => canCast(one.type, other.type))
   return from.kind === to.kind || (casts[from.kind] ?? '').split(' ').includes(to.kind)
 }
 

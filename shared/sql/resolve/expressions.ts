@@ -3,7 +3,7 @@ import { firstTwice } from '../relations.ts'
 import type * as ast from '../tree.ts'
 import type { ScalarName } from '../types.ts'
 import { call } from './calls.ts'
-import { castable, coerced, condition, formatted, noSignature, unify } from './coercion.ts'
+import { castable, coerce, condition, formatted, noSignature, unify } from './coercion.ts'
 import { arrayLiteral, interval, literal, struct, structLiteral } from './literals.ts'
 import { binary, comparison, isNull, nullOperand, unary } from './operators.ts'
 import type { Context, Scope } from './resolution.ts'
@@ -171,7 +171,7 @@ function like(context: Context, node: ast.Like, scope: Scope): Value {
 function likeSides(context: Context, node: ast.Like, nodes: ast.Expression[], sides: Value[]): void {
   const kind = (['STRING', 'BYTES'] as const).find(kind => sides.every(side => coerces(side, { kind })))
   if (!kind) noSignature(context, node, 'operator LIKE', sides)
-  else for (const [at, side] of sides.entries()) coerced(context, nodes[at]!, side, { kind })
+  else for (const [at, side] of sides.entries()) coerce(context, nodes[at]!, side, { kind })
 }
 
 function likeAny(context: Context, node: ast.LikeAny, scope: Scope): Value {
@@ -187,7 +187,7 @@ function likeAny(context: Context, node: ast.LikeAny, scope: Scope): Value {
     if (![operand, pattern].every(side => coerces(side, { kind: 'STRING' })))
       noSignature(context, node, `operator LIKE ${quantifier}`, [operand, pattern])
   const nodes = [node.operand, ...(among.kind === 'InList' ? among.items : [])]
-  for (const each of nodes) coerced(context, each, context.value(each, scope), { kind: 'STRING' })
+  for (const each of nodes) coerce(context, each, context.value(each, scope), { kind: 'STRING' })
   return valueOf('BOOL')
 }
 
@@ -208,8 +208,8 @@ function inOperator(context: Context, node: ast.In, scope: Scope): Value {
     const isWrong = type === undefined || item.type === null || !isFit
     if (isWrong && isList) noSignature(context, node, 'operator IN', [operand, item])
     else if (isWrong) noSignature(context, node, 'operator IN UNNEST', [operand, array])
-    else if (type) coerced(context, node.operand, operand, type)
-    if (isList && !isWrong) listed(context, [node.operand, ...among.array.items], scope)
+    else if (type) coerce(context, node.operand, operand, type)
+    if (isList && !isWrong) resolveList(context, [node.operand, ...among.array.items], scope)
   } else {
     const { columns, open } = context.query(among.query, scope, scope.ctes)
     const [column] = columns
@@ -228,10 +228,10 @@ export function isListed(among: ast.In['among']): among is Listed {
 
 type Listed = ast.In['among'] & { array: ast.ArrayLiteral }
 
-function listed(context: Context, nodes: ast.Expression[], scope: Scope): void {
+function resolveList(context: Context, nodes: ast.Expression[], scope: Scope): void {
   const values = nodes.map(node => context.value(node, scope))
   const type = commonType(values)
-  if (type) for (const [at, node] of nodes.entries()) coerced(context, node, values[at]!, type)
+  if (type) for (const [at, node] of nodes.entries()) coerce(context, node, values[at]!, type)
 }
 
 function caseExpression(context: Context, node: ast.Expression & { kind: 'Case' }, scope: Scope): Value {
@@ -266,7 +266,7 @@ function cast(context: Context, node: ast.Cast, scope: Scope): Value {
 
 function asText(context: Context, node: ast.Expression, scope: Scope): boolean {
   const value = context.value(node, scope)
-  coerced(context, node, value, { kind: 'STRING' })
+  coerce(context, node, value, { kind: 'STRING' })
   return coerces(value, { kind: 'STRING' })
 }
 

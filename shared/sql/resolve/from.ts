@@ -7,17 +7,17 @@ import { refuseOverRows } from './calls.ts'
 import { condition, unify } from './coercion.ts'
 import { type Column, type Context, newScope, type Rows, type Scope, type Source } from './resolution.ts'
 import {
-  columnsNamed,
+  findColumns,
   columnsOfAll,
   elementVariable,
   hasRoom,
   referenceHere,
   tooManyColumns,
   unknownColumn,
-  variableNamed,
+  findVariable,
   withSource,
 } from './scope.ts'
-import { pivot, unpivot } from './turned.ts'
+import { pivot, unpivot } from './pivot.ts'
 import { anything, elementOf, firm, typeName, type Value } from './types.ts'
 
 /** UNNEST, or a path that begins with a range variable in sight. */
@@ -44,7 +44,7 @@ function sourceOf(context: Context, node: ast.From, scope: Scope): Source {
       return one(context, node, derivedRows(context, node, scope))
     case 'Pivot':
     case 'Unpivot':
-      return turned(context, node, scope)
+      return pivotOrUnpivot(context, node, scope)
     case 'UnnestReference':
     case 'TableReference': {
       const array = arrayReference(node, scope)
@@ -59,7 +59,7 @@ function arrayReference(node: ast.From, scope: Scope): ArrayReference | null {
   if (node.kind !== 'TableReference' || node.path.length < 2) return null
   const key = nameKey(node.path[0]!.name)
   for (let at: Scope | null = scope; at; at = at.outer)
-    if (variableNamed(at.variables, key))
+    if (findVariable(at.variables, key))
       return {
         node,
         array: { kind: 'Path', parts: node.path, at: node.at },
@@ -73,7 +73,7 @@ function one(context: Context, node: Exclude<ast.From, ast.Join>, given: Rows): 
   const rows = hasRoom(context, given.columns.length) ? given : tooManyColumns
   context.found.rows.set(node, rows)
   const name = nameOfRows(node)
-  const columns = rows.columns.map(column => passed(column))
+  const columns = rows.columns.map(column => passOn(column))
   if (!rows.isValue)
     return {
       variables: [{ name, node, columns, open: rows.open, passed: rows.passed, element: null }],
@@ -84,7 +84,7 @@ function one(context: Context, node: Exclude<ast.From, ast.Join>, given: Rows): 
 }
 
 /** Outside the query that has it, a column of bare NULLs is of type INT64. */
-function passed(column: Column): Column {
+function passOn(column: Column): Column {
   if (column.from.kind === 'table') return column
   return { name: column.name, type: firm(column.type), from: { kind: 'columns', columns: [column] } }
 }
@@ -121,7 +121,7 @@ function derivedRows(context: Context, node: ast.DerivedTable, scope: Scope): Ro
   return context.query(node.query, scope.outer, scope.ctes)
 }
 
-function turned(context: Context, node: ast.Pivot | ast.Unpivot, scope: Scope): Source {
+function pivotOrUnpivot(context: Context, node: ast.Pivot | ast.Unpivot, scope: Scope): Source {
   const { of } = node
   const bare = newScope(scope.ctes, scope.outer)
   const rows = of.kind === 'TableReference' ? tableRows(context, of, bare) : derivedRows(context, of, bare)
@@ -207,7 +207,7 @@ function usingJoin(context: Context, node: ast.Join, both: Source, left: Source,
   }
   // The name of an array's elements stands for the merged column, as they are NULL in rows of the other side.
   const named = both.variables.map(variable => {
-    const [column] = variable.element ? columnsNamed(own, nameKey(variable.name ?? '')) : []
+    const [column] = variable.element ? findColumns(own, nameKey(variable.name ?? '')) : []
     return column ? { ...variable, element: column } : variable
   })
   // So it may be that of both sides, as for `WITH OFFSET` twice.
@@ -221,10 +221,10 @@ function usingJoin(context: Context, node: ast.Join, both: Source, left: Source,
 /** The elements of an array are a column of their own name. */
 function columnOf(context: Context, name: ast.Identifier, { variables, merged }: Source): Column {
   const key = nameKey(name.name)
-  const [own] = columnsNamed(merged, key)
+  const [own] = findColumns(merged, key)
   if (own) return own
   const hits = columnsOfAll(variables, key)
-  const variable = variableNamed(variables, key)
+  const variable = findVariable(variables, key)
   if (variable && !variable.element)
     context.fault(name, `Name ${name.name} in USING is that of a table: give the table another alias`)
   const column = hits[0]?.column ?? variable?.element

@@ -1,6 +1,6 @@
 /** Literals, and arrays and structs that are written out. */
 import { nameOfColumn } from '../columns.ts'
-import { coerced, noSignature, unify } from './coercion.ts'
+import { coerce, noSignature, unify } from './coercion.ts'
 import type { Context, Scope } from './resolution.ts'
 import { arrayOf, coerces, commonType, recordOf, type Type, typeName, type Value, valueOf } from './types.ts'
 import type * as ast from '../tree.ts'
@@ -31,7 +31,7 @@ export function interval(context: Context, node: ast.IntervalLiteral, scope: Sco
     return context.fault(value, `INTERVAL ... ${part} TO ${to} needs a literal string`)
   if (!isText && !coerces(given, { kind: 'INT64' }))
     return noSignature(context, node, `INTERVAL ${part}`, [given])
-  if (!isText) coerced(context, value, given, { kind: 'INT64' })
+  if (!isText) coerce(context, value, given, { kind: 'INT64' })
   return valueOf('INTERVAL')
 }
 
@@ -58,7 +58,7 @@ export function arrayLiteral(
 
 /** A value where a type is written for it. */
 function asType(context: Context, node: ast.Expression, value: Value, type: Type): void {
-  if (coerces(value, type)) coerced(context, node, value, type)
+  if (coerces(value, type)) coerce(context, node, value, type)
   else context.fault(node, `A value of type ${typeName(value.type)} is not a ${typeName(type)}`)
 }
 
@@ -69,7 +69,7 @@ export function structLiteral(
   scope: Scope,
 ): Value {
   const values = node.items.map(item => context.value(item.expression, scope))
-  if (!node.type) return struct(values.map((value, at) => ({ name: implied(node.items[at]!), value })))
+  if (!node.type) return struct(values.map((value, at) => ({ name: impliedName(node.items[at]!), value })))
   const { fields } = node.type
   if (fields.length !== values.length) context.fault(node, 'STRUCT has not as many values as fields')
   else
@@ -78,7 +78,7 @@ export function structLiteral(
   return { type: node.type, fields: fields.map(({ type }) => ({ type })) }
 }
 
-function implied(item: ast.SelectColumn): string | null {
+function impliedName(item: ast.SelectColumn): string | null {
   return item.alias || item.expression.kind === 'Path' ? nameOfColumn(item) : null
 }
 

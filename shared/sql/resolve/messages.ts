@@ -61,7 +61,10 @@ export function mismatch(
   signatures: Parameter[][] = signaturesOf(what),
 ): string {
   const types = values.map(value => briefTypeName(value.type)).join(', ') || 'none'
-  const hints = [taken(what, values.length, signatures), conversion(what, values, signatures)].filter(Boolean)
+  const hints = [
+    argumentCounts(what, values.length, signatures),
+    conversion(what, values, signatures),
+  ].filter(Boolean)
   return [`No matching signature for ${what} for argument types: ${types}`, ...hints].join('; ')
 }
 
@@ -79,7 +82,7 @@ const explained: [kind: string, what: string][] = [
 ]
 
 /** Which types fit, as `POW(FLOAT64, FLOAT64)` or `STRING LIKE STRING`. */
-function taken(what: string, count: number, signatures: Parameter[][]): string | null {
+function argumentCounts(what: string, count: number, signatures: Parameter[][]): string | null {
   if (signatures.length === 0) return null
   const all = signatures.flat()
   if (all[0]?.common && all[0].times === '*') return 'all values need one type'

@@ -1,6 +1,6 @@
 /** The types of arithmetic, comparison and logic. */
 import type { Binary, Expression, Unary } from '../tree.ts'
-import { castable, coerced, noSignature, unify } from './coercion.ts'
+import { castable, coerce, noSignature, unify } from './coercion.ts'
 import type { Context, Scope } from './resolution.ts'
 import { literal } from './literals.ts'
 import {
@@ -28,7 +28,7 @@ export function nullOperand(context: Context, node: Expression, operator: string
 /** A literal NULL is an operand of AND and OR only. */
 export function binary(context: Context, node: Binary, scope: Scope): Value {
   const { operator } = node
-  if (operator === '||') return concatenated(context, node, scope)
+  if (operator === '||') return concatenate(context, node, scope)
   const nodes = [node.left, node.right]
   const values = nodes.map(side => context.value(side, scope)) as [Value, Value]
   const none = operator === 'AND' || operator === 'OR' ? undefined : nodes.find(isNull)
@@ -40,7 +40,7 @@ export function binary(context: Context, node: Binary, scope: Scope): Value {
   if (!result) return noSignature(context, node, `operator ${operator}`, values)
   const common = /^([-+*/]|[<>!=]+)$/.test(operator) ? commonType(values) : undefined
   if (common !== undefined)
-    for (const [at, side] of nodes.entries()) coerced(context, side, values[at]!, firm(common))
+    for (const [at, side] of nodes.entries()) coerce(context, side, values[at]!, firm(common))
   return result
 }
 
@@ -103,7 +103,7 @@ function ofTimes(operator: string, left: string, right: string): Value | null {
 const times = ['DATE', 'DATETIME', 'TIMESTAMP']
 
 /** Strings, bytes or arrays; other values are cast to strings. */
-function concatenated(context: Context, node: Binary, scope: Scope): Value {
+function concatenate(context: Context, node: Binary, scope: Scope): Value {
   const operands = links(node)
   const values = operands.map(operand => context.value(operand, scope))
   const none = operands.find(isNull)

@@ -19,7 +19,7 @@ import {
   type Rows,
   type Scope,
 } from './resolution.ts'
-import { columnsNamed, hasRoom, tooManyColumns } from './scope.ts'
+import { findColumns, hasRoom, tooManyColumns } from './scope.ts'
 import { itemOf, select } from './select.ts'
 import { anything, coerces, firm, type Value } from './types.ts'
 import type * as ast from '../tree.ts'
@@ -69,7 +69,7 @@ export function resolve(sql: string, tree: Query, catalog: Catalog): Resolution 
 }
 
 /** Resolves a query. `outer` is the query around it, if it may be correlated. */
-export function query(context: Context, node: ast.Query, outer: Scope | null, ctes: Ctes): Rows {
+function query(context: Context, node: ast.Query, outer: Scope | null, ctes: Ctes): Rows {
   const inside = node.with ? commonTables(context, node.with, ctes) : ctes
   const { body } = node
   for (const count of [node.limit, node.offset])
@@ -165,7 +165,7 @@ function setOperation(context: Context, node: ast.SetOperation, outer: Scope | n
   const open = left.open ?? (node.byName ? right.open : null)
   if (left.open !== null || right.open !== null) {
     const columns = node.byName ? [] : left.columns
-    return { columns: columns.map(column => merged([column], anything)), open, isValue }
+    return { columns: columns.map(column => merge([column], anything)), open, isValue }
   }
   const pairs = node.byName
     ? matchedColumns(context, node, node.byName, left, right)
@@ -178,12 +178,12 @@ function setOperation(context: Context, node: ast.SetOperation, outer: Scope | n
     const origin = pair[0]?.origin && pair[1]?.origin
     const empty = pair.every(column => column?.empty || column?.type === null)
     const held = pair.filter(column => column !== null)
-    return { ...merged(held, type), origin, empty }
+    return { ...merge(held, type), origin, empty }
   })
   return { columns, open, isValue }
 }
 
-function merged(columns: Column[], type: Value['type']): Column {
+function merge(columns: Column[], type: Value['type']): Column {
   return { name: columns[0]!.name, type, from: { kind: 'columns', columns } }
 }
 
@@ -224,7 +224,7 @@ function matchedColumns(
   }
   const names = matchedNames(byName, sides[0]!, sides[1]!)
   if ('problem' in names) return fault(names.problem)
-  const columnOf = ({ columns }: Rows, name: string) => columnsNamed(columns, nameKey(name))[0] ?? null
+  const columnOf = ({ columns }: Rows, name: string) => findColumns(columns, nameKey(name))[0] ?? null
   return names.map((name): Pair => [columnOf(left, name), columnOf(right, name)])
 }
 

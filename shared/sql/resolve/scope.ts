@@ -34,7 +34,7 @@ export function fieldColumns(of: Column, fields: { name: string | null; type: Ty
 }
 
 /** The columns or fields of a name, by its key, as a query may name thousands. */
-export function columnsNamed<Named extends { name: string | null }>(
+export function findColumns<Named extends { name: string | null }>(
   columns: readonly Named[],
   key: string,
 ): readonly Named[] {
@@ -50,14 +50,14 @@ const few = 32
 const byKey = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown[]>>()
 
 /** The first range variable of a name, by its key. */
-export function variableNamed(variables: readonly RangeVariable[], key: string): RangeVariable | undefined {
+export function findVariable(variables: readonly RangeVariable[], key: string): RangeVariable | undefined {
   return variables.find(({ name }) => sameName(name, key))
 }
 
 /** The columns of range variables that have a name, by its key. */
 export function columnsOfAll(variables: readonly RangeVariable[], key: string): Reference[] {
   return variables.flatMap(variable =>
-    columnsNamed(variable.columns, key).map(column => ({ parts: 1, variable, column })),
+    findColumns(variable.columns, key).map(column => ({ parts: 1, variable, column })),
   )
 }
 
@@ -84,9 +84,9 @@ export function referenceHere(
   const key = nameKey(first.name)
   const alias = aliases?.get(key)
   if (alias) return { parts: 1, variable: null, column: alias }
-  const variable = variableNamed(variables, key)
+  const variable = findVariable(variables, key)
   if (variable) return inVariable(context, variable, second)
-  const own = columnsNamed(merged, key).at(-1)
+  const own = findColumns(merged, key).at(-1)
   if (own) return { parts: 1, variable: null, column: own }
   const hits = columnsOfAll(variables, key)
   if (hits.length > 1) context.fault(first, () => ambiguous(first, variables))
@@ -97,7 +97,7 @@ function inVariable(context: Context, variable: RangeVariable, name: Identifier 
   const { element, columns, open } = variable
   if (element) return { parts: 1, variable, column: element }
   if (!name) return { parts: 1, variable, column: null }
-  const [column, other] = columnsNamed(columns, nameKey(name.name))
+  const [column, other] = findColumns(columns, nameKey(name.name))
   if (other) context.fault(name, () => ambiguous(name, []))
   if (column) return { parts: 2, variable, column }
   if (open === null)
@@ -208,7 +208,7 @@ export function fieldOf(context: Context, { type }: Value, field: Identifier): V
   if (type?.kind === 'JSON') return valueOf('JSON')
   if (isUnknown(type)) return { type: anything }
   if (type?.kind !== 'STRUCT') return context.fault(field, noField(type, field))
-  const [found] = columnsNamed<{ name: string | null; type: Type }>(type.fields, nameKey(field.name))
+  const [found] = findColumns<{ name: string | null; type: Type }>(type.fields, nameKey(field.name))
   if (found) return { type: found.type }
   return context.fault(field, () => {
     const names = type.fields.flatMap(({ name }) => name ?? [])

@@ -19,13 +19,13 @@ import {
   type Shown,
 } from './resolution.ts'
 import {
-  columnsNamed,
+  findColumns,
   fieldColumns,
   hasRoom,
   placeOf,
   placeOfColumn,
   tooManyColumns,
-  variableNamed,
+  findVariable,
   withSource,
 } from './scope.ts'
 import { anything, isUnknown, recordOf } from './types.ts'
@@ -44,7 +44,7 @@ export function select(
   const scope = node.from ? withSource(bare, from(context, node.from, bare)) : bare
   const list: List = { columns: [], open: null, passed: [] }
   for (const item of node.items)
-    if (item.kind === 'SelectColumn') list.columns.push(selected(context, item, scope))
+    if (item.kind === 'SelectColumn') list.columns.push(selectItem(context, item, scope))
     else starColumns(context, item, scope, list)
   if (node.distinct) for (const column of list.columns) checkKey(context, node, 'SELECT DISTINCT', column)
   context.found.lists.set(node, list.columns)
@@ -84,7 +84,7 @@ interface List {
   passed: Passed[]
 }
 
-function selected(context: Context, item: ast.SelectColumn, scope: Scope): Column {
+function selectItem(context: Context, item: ast.SelectColumn, scope: Scope): Column {
   const value = context.value(item.expression, scope)
   return { ...value, name: nameOfColumn(item), from: { kind: 'item', item } }
 }
@@ -103,7 +103,7 @@ function starColumns(context: Context, node: ast.SelectStar, scope: Scope, list:
   const shown = node.of ? shownOfRow(context, node.of, scope) : allShown(context, scope)
   context.found.stars.set(node, shown)
   const columns = shown.flatMap(({ column }) => column ?? [])
-  const replaced = node.replace.map(item => selected(context, item, scope))
+  const replaced = node.replace.map(item => selectItem(context, item, scope))
   const isOpen = columns.length < shown.length
   if (isOpen) list.open ??= 'the columns of * inside it are not known'
   if (shown.length === 0)
@@ -119,7 +119,7 @@ function starColumns(context: Context, node: ast.SelectStar, scope: Scope, list:
   }
   for (const [name, named] of Object.entries(lists)) {
     if (named.length === 0 || isOpen) continue
-    const unknown = named.find(one => columnsNamed(columns, nameKey(one.name)).length === 0)
+    const unknown = named.find(one => findColumns(columns, nameKey(one.name)).length === 0)
     if (unknown) context.fault(unknown, `Column ${unknown.name} in SELECT * ${name} list does not exist`)
   }
   const dropped = new Set(node.except.map(({ name }) => nameKey(name)))
@@ -155,7 +155,7 @@ function allShown(context: Context, { variables, merged }: Scope): Shown[] {
 
 function shownOfRow(context: Context, node: ast.Expression, scope: Scope): Shown[] {
   const [only, ...more] = node.kind === 'Path' ? node.parts : []
-  const named = only && more.length === 0 && variableNamed(scope.variables, nameKey(only.name))
+  const named = only && more.length === 0 && findVariable(scope.variables, nameKey(only.name))
   if (named && node.kind === 'Path') {
     const variable = hasRoom(context, named.columns.length) ? named : { ...named, ...tooManyColumns }
     const { columns, element, open } = variable
@@ -225,7 +225,7 @@ export function itemOf(
   refuseLiteral(context, key)
   if (key.kind !== 'Path' || key.parts.length > 1) return null
   const { name } = key.parts[0]!
-  const [hit, ...others] = columnsNamed(columns, nameKey(name))
+  const [hit, ...others] = findColumns(columns, nameKey(name))
   if (!hit) return null
   if (others.some(other => !isSame(context, hit, other)))
     context.fault(key, `Column name ${name} is ambiguous`)

@@ -4,8 +4,7 @@ import { hasSize, type SqlType, type StructType } from '../../../sql/types.ts'
 import { sameType } from '../../../sql/resolve/types.ts'
 import { quickShapes } from '../udfs/date-casts.ts'
 import { castText, duckType, quoteText } from '../syntax.ts'
-import { argument, safe } from './safe.ts'
-import { once, repeated } from './repeats.ts'
+import { argument, once, repeated, safe } from './repeats.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import {
   asDatetime,
@@ -114,7 +113,7 @@ export function cast(context: Context, node: Cast, scope: Scope): string {
   const { type } = node
   if (!('size' in type)) return safeCast(context, node, type, scope)
   // What a size does not hold is an error for SAFE_CAST too.
-  return once([safeCast(context, node, { kind: type.kind }, scope)], sql => rounded(sql, type))
+  return once([safeCast(context, node, { kind: type.kind }, scope)], sql => round(sql, type))
 }
 
 function safeCast(context: Context, node: Cast, type: SqlType, scope: Scope): string {
@@ -180,7 +179,7 @@ export function convert(value: Typed, type: SqlType, safe = false): string {
   if (value.type === null) return plain(value.sql, duckType(type))
   if (isNested(value.type)) return convertNested(value, value.type, type, safe)
   const conversion = value.type.kind === type.kind ? plain : conversions[`${value.type.kind}>${type.kind}`]!
-  return repeated([value.sql], sql => repeated([conversion(sql, duckType(type))], sql => rounded(sql, type)))
+  return repeated([value.sql], sql => repeated([conversion(sql, duckType(type))], sql => round(sql, type)))
 }
 
 function isNested(type: SqlType): boolean {
@@ -211,7 +210,7 @@ function structParts(value: Typed, from: StructType, to: StructType, safe: boole
 }
 
 /** NUMERIC(10, 2) rounds to its own scale, of which 18 places are kept; a STRING(10) or BYTES(10) is no longer. */
-function rounded(sql: string, type: SqlType): string {
+function round(sql: string, type: SqlType): string {
   const [precision, scale = 0] = ('size' in type && type.size) || []
   if (precision && (type.kind === 'STRING' || type.kind === 'BYTES')) {
     const length = type.kind === 'STRING' ? 'length' : 'octet_length'

@@ -15,7 +15,7 @@ export function typeIn(context: Context, node: Expression): SqlType | null {
 }
 
 /** A value as the type to which its expression is coerced. Throws SqlError for a literal text that has no such value. */
-export function asCoerced(context: Context, node: Expression, value: Typed): Typed {
+export function applyCoercion(context: Context, node: Expression, value: Typed): Typed {
   const wanted = context.resolution.coercions.get(node)
   return wanted ? coerce(value, wanted as SqlType) : value
 }
@@ -30,8 +30,8 @@ export function coerce(value: Typed, wanted: SqlType): Typed {
   if (value.sql === '[]' && wanted.kind === 'ARRAY') return { ...value, type: wanted }
   if (value.fields && wanted.kind === 'STRUCT') return coerceFields(value.fields, wanted)
   if (value.empty && wanted.kind === 'ARRAY') return { sql: `CAST([] AS ${duckType(wanted)})`, type: wanted }
-  if (sameType(value.type, wanted)) return { ...value, ...renamed(value.sql, value.type, wanted) }
-  const sql = value.readAs?.(wanted.kind as ScalarName) ?? renamed(value.sql, value.type, wanted).sql
+  if (sameType(value.type, wanted)) return { ...value, ...renameFields(value.sql, value.type, wanted) }
+  const sql = value.readAs?.(wanted.kind as ScalarName) ?? renameFields(value.sql, value.type, wanted).sql
   return { sql: `CAST(${sql} AS ${duckType(wanted)})`, type: wanted }
 }
 
@@ -43,7 +43,7 @@ function coerceFields(values: Typed[], wanted: StructType): Typed {
 }
 
 /** GoogleSQL matches the fields of structs by place, DuckDB by name: the same value with the names of `wanted`. */
-function renamed(sql: string, from: SqlType, wanted: SqlType): Typed {
+function renameFields(sql: string, from: SqlType, wanted: SqlType): Typed {
   return { sql: sameNames(from, wanted) ? sql : withNames(sql, from, wanted, 0), type: wanted }
 }
 

@@ -38,7 +38,7 @@ export interface Relation {
   sql: string
   /** The names of its columns in DuckDB, which has no name twice. */
   names: string[]
-  /** The order that its ORDER BY gives, also where its SQL leaves the sorting to its reader; see order.ts. */
+  /** The order that its ORDER BY gives, also where its SQL leaves the sorting to its reader; see query.ts. */
   order: OrderKey[]
 }
 
@@ -61,7 +61,7 @@ export interface OrderKey {
   direction: string
 }
 
-/** Whether a query sorts its rows, or leaves that to the query that reads them (see order.ts). */
+/** Whether a query sorts its rows, or leaves that to the query that reads them (see query.ts). */
 export type Sorting = 'sorted' | 'deferred'
 
 /** Where an expression stands. */
@@ -72,7 +72,7 @@ export interface Scope {
   list?: readonly Column[]
   /** That of the query around. */
   outer: Scope | null
-  /** Inside TRY, what is computed before it (see safe.ts). */
+  /** Inside TRY, what is computed before it (see repeats.ts). */
   lifted?: string[] | undefined
 }
 

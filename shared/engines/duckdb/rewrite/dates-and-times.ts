@@ -90,7 +90,7 @@ function minutesAhead(local: string, timestamp: string): string {
 }
 
 /** A TIMESTAMP in a zone for text, which has no seconds of offset: what clocks without them would show. */
-export function zoned(timestamp: string, zone: Zone): { local: string; minutes: string } {
+export function clockTime(timestamp: string, zone: Zone): { local: string; minutes: string } {
   const minutes = minutesAhead(toDatetime(timestamp, zone), timestamp)
   return { local: `make_timestamp(epoch_us(${timestamp}) + 60000000 * ${minutes})`, minutes }
 }
@@ -161,7 +161,7 @@ const truncatable: ReadonlySet<string> = new Set(
 )
 
 /** A DATETIME truncated to a part. */
-export function truncated(datetime: string, part: string): string {
+export function truncate(datetime: string, part: string): string {
   const start = weekStart(part)
   if (start === null) return `date_trunc('${part.toLowerCase()}', ${datetime})`
   // DuckDB's weeks begin on Monday: shift the first day of the week to Monday, and back.
@@ -214,7 +214,7 @@ export function wholeParts(to: string, from: string, part: string): string {
 export function boundaries(from: string, to: string, part: string): string {
   if (part === 'ISOYEAR') return `(extract('isoyear' FROM ${to}) - extract('isoyear' FROM ${from}))`
   if (weekStart(part) !== null)
-    return `(date_diff('day', ${truncated(from, part)}, ${truncated(to, part)}) // 7)`
+    return `(date_diff('day', ${truncate(from, part)}, ${truncate(to, part)}) // 7)`
   return `date_diff('${part.toLowerCase()}', ${from}, ${to})`
 }
 

@@ -8,7 +8,7 @@ import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
 import { isSimple, joinedBy, repeated } from './repeats.ts'
 import { convert } from './casts.ts'
-import { asCoerced, coerce, commonOf, typeIn } from './coercion.ts'
+import { applyCoercion, coerce, commonOf, typeIn } from './coercion.ts'
 import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
 import { asDate, withinYears } from './dates-and-times.ts'
 import { intervalArithmetic, movedBy } from './intervals.ts'
@@ -18,15 +18,15 @@ type Sides = [left: Typed, right: Typed]
 
 export function binary(context: Context, node: ast.Binary, scope: Scope): string | Typed {
   const { operator } = node
-  if (operator === '||') return concatenated(context, node, scope)
+  if (operator === '||') return concatenate(context, node, scope)
   const nodes = [node.left, node.right]
   const given = nodes.map(side => context.bare(side, scope)) as Sides
-  const sides = given.map((side, at) => asCoerced(context, nodes[at]!, side)) as Sides
+  const sides = given.map((side, at) => applyCoercion(context, nodes[at]!, side)) as Sides
   const [left, right] = sides
   if (/^[-+*/]$/.test(operator)) return arithmetic(node, typeIn(context, node)!, given, sides)
   if (/^([<>]=?|!?=|<>)$/.test(operator)) return comparison(left, right, operator)
   if (left.type?.kind === 'BYTES') throw bitsOfBytes(context, node)
-  if (operator === '<<' || operator === '>>') return shifted(left, right, operator)
+  if (operator === '<<' || operator === '>>') return shift(left, right, operator)
   return operator === '^' ? `xor(${left.sql}, ${right.sql})` : `(${left.sql} ${operator} ${right.sql})`
 }
 
@@ -47,7 +47,7 @@ function structComparison(a: Typed, b: Typed, type: StructType, operator: ast.Bi
   const same = type.fields.map((_, at) => equality(field(a, at), field(b, at))).join(' AND ')
   const known = [a, b].flatMap(({ sql, fields }) => (fields ? [] : `${sql} IS NOT NULL`))
   const equal = known.length > 0 ? `(CASE WHEN ${known.join(' AND ')} THEN ${same} END)` : `(${same})`
-  return negated(operator !== '=', equal)
+  return negate(operator !== '=', equal)
 }
 
 /** Nothing is equal to NaN, less or greater, itself included; to DuckDB it is the greatest number and equal to itself. */
@@ -69,7 +69,7 @@ function bitsOfBytes(context: Context, node: ast.Binary | ast.Unary) {
 }
 
 /** Of the 64 bits, without regard to the sign; DuckDB keeps the sign, and refuses to lose a bit. */
-function shifted(left: Typed, right: Typed, operator: string): string {
+function shift(left: Typed, right: Typed, operator: string): string {
   return repeated([left.sql, right.sql], (value, count) => {
     const bits = `CAST(CAST(CAST(${value} AS BIGINT) AS BIT) ${operator} CAST(${count} AS INTEGER) AS BIGINT)`
     const least = raise('Bitwise shifts take no negative number')
@@ -156,7 +156,7 @@ function ofTimes(node: ast.Binary, type: SqlType, [left, right]: Sides): string 
   const { operator } = node
   const ofIntervals = intervalArithmetic(left, right, operator)
   if (ofIntervals) return ofIntervals
-  if (type.kind === 'INTERVAL') return elapsed(left, right)
+  if (type.kind === 'INTERVAL') return difference(left, right)
   const isFirst = left.type !== null && /^DATE|^TIMESTAMP/.test(left.type.kind)
   const [point, by] = isFirst ? [left, right] : [right, left]
   const sign = operator as '+' | '-'
@@ -172,14 +172,14 @@ function ofTimes(node: ast.Binary, type: SqlType, [left, right]: Sides): string 
 }
 
 /** The INTERVAL between two points of one type: of TIMESTAMPs and TIMEs in hours, of DATEs in days, of DATETIMEs in both. */
-function elapsed(to: Typed, from: Typed): string {
+function difference(to: Typed, from: Typed): string {
   if (to.type?.kind === 'DATE') return `to_days(CAST(${to.sql} - ${from.sql} AS INTEGER))`
   if (to.type?.kind === 'DATETIME') return `(${to.sql} - ${from.sql})`
   return `to_microseconds(epoch_us(${to.sql}) - epoch_us(${from.sql}))`
 }
 
 /** Strings, bytes or arrays; other values are cast to strings. A whole chain at once, since its bound is on what the chain makes. */
-function concatenated(context: Context, node: ast.Binary, scope: Scope): string {
+function concatenate(context: Context, node: ast.Binary, scope: Scope): string {
   const { kind } = typeIn(context, node)!
   const values = context.expressions(links(node), scope).map(value => {
     const isText = kind !== 'STRING' || value.type?.kind === 'STRING'
@@ -208,7 +208,7 @@ export function like(context: Context, node: ast.Like, scope: Scope): string {
   const [text, pattern] = context
     .expressions([node.left, node.right], scope)
     .map(({ sql, type }) => (type?.kind === 'BYTES' ? `gsql_characters(${sql})` : sql)) as [string, string]
-  return negated(node.not, matches(text, pattern))
+  return negate(node.not, matches(text, pattern))
 }
 
 /**
@@ -232,24 +232,24 @@ export function likeAny(context: Context, node: ast.LikeAny, scope: Scope): stri
   const { sql: operand } = context.expression(node.operand, scope)
   if (among.kind === 'InList') {
     const tests = context.expressions(among.items, scope).map(({ sql }) => matches(operand, sql))
-    return negated(node.not, `(${tests.join(any ? ' OR ' : ' AND ')})`)
+    return negate(node.not, `(${tests.join(any ? ' OR ' : ' AND ')})`)
   }
   const array = context.expression(among.array, scope)
   const pattern = quoteName(context.uniqueName('p'))
   const test = matches(operand, pattern)
   const tests = (not: string) => `list_transform(${array.sql}, lambda ${pattern}: ${not}${test})`
-  return negated(node.not, any ? anyOf(tests('')) : `(NOT ${anyOf(tests('NOT '))})`)
+  return negate(node.not, any ? anyOf(tests('')) : `(NOT ${anyOf(tests('NOT '))})`)
 }
 
 /** IN a list, an array or a query. */
 export function inOperator(context: Context, node: ast.In, scope: Scope): string {
   const { among } = node
-  if (among.kind === 'InQuery') return negated(node.not, inQuery(context, node, among.query, scope))
+  if (among.kind === 'InQuery') return negate(node.not, inQuery(context, node, among.query, scope))
   if (among.kind === 'InUnnest' && !isListed(among))
-    return negated(node.not, inArray(context, node, among.array, scope))
+    return negate(node.not, inArray(context, node, among.array, scope))
   // DuckDB looks a list up by hash.
   const { items } = isListed(among) ? among.array : among
-  return negated(node.not, inList(context, node, items, scope))
+  return negate(node.not, inList(context, node, items, scope))
 }
 
 function inList(context: Context, node: ast.In, items: ast.Expression[], scope: Scope): string {
@@ -286,7 +286,7 @@ function inQuery(context: Context, node: ast.In, query: ast.Query, scope: Scope)
   // What is computed of many rows cannot be inside a query.
   if ([...descendantsHere(node.operand)].some(isOverRows))
     throw context.unsupported(node, 'A STRUCT of aggregates IN a query', 'compare around the query')
-  const equal = equality(asCoerced(context, node.operand, operand), coerce(value, type!))
+  const equal = equality(applyCoercion(context, node.operand, operand), coerce(value, type!))
   const found = `CASE WHEN bool_or(${equal}) THEN true WHEN bool_or(${equal} IS NULL) THEN NULL ELSE false END`
   return `(SELECT ${found} FROM (${sql}) AS ${rows})`
 }
@@ -326,12 +326,12 @@ export function between(context: Context, node: ast.Between, scope: Scope): stri
   const strange = high.type?.kind === 'FLOAT64' && high.origin !== 'literal'
   // Its BETWEEN plans what is more than a column twice.
   if (!strange && isSimple(operand.sql))
-    return negated(node.not, `(${operand.sql} BETWEEN ${low.sql} AND ${high.sql})`)
+    return negate(node.not, `(${operand.sql} BETWEEN ${low.sql} AND ${high.sql})`)
   const sql = repeated([operand.sql], sql => {
     const value = { ...operand, sql }
     return `(${comparison(value, low, '>=')} AND ${comparison(value, high, '<=')})`
   })
-  return negated(node.not, sql)
+  return negate(node.not, sql)
 }
 
 /** IS NULL, TRUE or FALSE, never NULL itself; UNKNOWN is NULL. */
@@ -346,6 +346,6 @@ export function isDistinctFrom(context: Context, node: ast.IsDistinctFrom, scope
   return `(${left.sql} IS ${node.not ? 'NOT ' : ''}DISTINCT FROM ${right.sql})`
 }
 
-function negated(not: boolean, sql: string): string {
+function negate(not: boolean, sql: string): string {
   return not ? `(NOT ${sql})` : sql
 }

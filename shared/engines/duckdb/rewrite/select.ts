@@ -34,7 +34,7 @@ export function select(
   const from = withKeys(context, node, orderBy, outer)
   const list = context.resolution.lists.get(node)!
   const scope: Scope = { own: from?.source ?? noRows, list, outer }
-  const values = list.map(column => listed(context, column, scope))
+  const values = list.map(column => printColumn(context, column, scope))
   const { sql: items, names } = selectList(context, node, list, values)
   const clause = (keyword: string, condition: Expression | null) =>
     condition ? ` ${keyword} ${context.expression(condition, scope).sql}` : ''
@@ -108,7 +108,7 @@ function isOfOneRow(key: Expression): boolean {
   return nodes.some(({ kind }) => kind === 'Path') && ![...descendantsHere(key)].some(isOverRows)
 }
 
-function listed(context: Context, column: Column, scope: Scope): Typed {
+function printColumn(context: Context, column: Column, scope: Scope): Typed {
   const { from } = column
   if (from.kind !== 'item') return columnValue(context, column, scope)
   const value = context.expression(from.item.expression, scope)

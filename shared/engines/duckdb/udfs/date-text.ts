@@ -4,7 +4,7 @@
  * Dates and times travel as the microseconds since 1970 that clocks show (`civil`).
  */
 import { dateOf } from '../../calendar.ts'
-import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
+import { memoize, scalar, type ScalarFunction, ValueError } from './udf.ts'
 import { civilInZone, utcOf } from './time-zones.ts'
 
 export const microsPerDay = 86_400_000_000n
@@ -353,7 +353,7 @@ function withFlags(text: string, all: string): string {
 const mostDigits = 18
 
 /** A civil time in a format of GoogleSQL; elements that the type does not have stay as they are. */
-function formatted(type: string, format: string, time: Civil, offset: number | null): string {
+function formatTime(type: string, format: string, time: Civil, offset: number | null): string {
   return format.replace(elementPattern, (all, ...rest) => {
     const groups = rest.at(-1) as Record<string, string | undefined>
     const { digits, part } = groups
@@ -368,13 +368,13 @@ function formatted(type: string, format: string, time: Civil, offset: number | n
     if (has === undefined || !types[type]!.includes(has)) return all
     const flags = groups['flags'] ?? ''
     if (typeof write !== 'string') return withFlags(write!(time, offset), flags)
-    return withFlags(formatted(type, write, time, offset), flags.replace(/[-_0]/g, ''))
+    return withFlags(formatTime(type, write, time, offset), flags.replace(/[-_0]/g, ''))
   })
 }
 
 /** A civil time with all its digits. */
 export const datetimeText = (civil: bigint) =>
-  formatted('DATETIME', '%E4Y-%m-%d %H:%M:%E6S', civilOf(civil), null)
+  formatTime('DATETIME', '%E4Y-%m-%d %H:%M:%E6S', civilOf(civil), null)
 
 /** As many digits as asked for; with `*` no zeros at the end. */
 function fraction(micros: number, digits: string): string {
@@ -394,7 +394,7 @@ const readers: Record<string, Piece> = Object.fromEntries(
 const blanks = pieceOf('\\s*')
 
 /** The pieces of texts in a format. Throws ValueError for elements that are not read, or that the type does not have. */
-const piecesOf = remembered((typeAndFormat): Piece[] => {
+const piecesOf = memoize((typeAndFormat): Piece[] => {
   const [, type, format] = /^(\w+) (.*)$/s.exec(typeAndFormat) as unknown as [string, string, string]
   return [...piecesIn(type, format), blanks]
 })
@@ -432,14 +432,14 @@ function secondsWithFraction(type: string, digits: string, part: string): Piece 
 }
 
 /** `%E*S` takes any number of digits, `%E3S` up to three; more than microseconds are cut off. */
-const fractions = remembered(digits => {
+const fractions = memoize(digits => {
   const some = digits === '*' ? '+' : `{1,${Number(digits)}}`
   const fraction = Number(digits) === 0 ? '' : `(?:\\.(?<fraction>\\d${some})|(?!\\.))`
   return pieceOf(`\\s*(?<second>\\d{1,2})${fraction}`)
 })
 
 /** Reads a text by a format. Throws ValueError where they do not agree, or the type has no such element. */
-function parsed(type: string, format: string, text: string): Parts {
+function parseTime(type: string, format: string, text: string): Parts {
   const parts = partsOf(piecesOf(`${type} ${format}`), text.trimStart())
   if (parts['weekday'] && (parts['week0'] ?? parts['week1']))
     throw new ValueError('A format with a week and a weekday is not supported')
@@ -469,11 +469,11 @@ export const dateTextFunctions: Record<string, ScalarFunction> = {
     'VARCHAR',
     (type, pattern, micros, zone) => {
       const { civil, offset } = civilInZone(inRange(micros), zone)
-      return formatted(type, pattern, civilOf(civil), offset)
+      return formatTime(type, pattern, civilOf(civil), offset)
     },
   ),
   gsql_parse: scalar(['VARCHAR', 'VARCHAR', 'VARCHAR', 'VARCHAR'], 'BIGINT', (type, pattern, text, zone) => {
-    const parts = parsed(type, pattern, text)
+    const parts = parseTime(type, pattern, text)
     const civil = civilFrom(parts, epoch)
     return parts['epoch'] === undefined ? timestampOf(parts, civil, zone) : inRange(civil)
   }),

@@ -17,7 +17,7 @@ import {
   zoneOffset,
 } from './date-text.ts'
 import { fixedDecimal, fixedFloat } from './numeric.ts'
-import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
+import { memoize, scalar, type ScalarFunction, ValueError } from './udf.ts'
 import { civilInZone } from './time-zones.ts'
 
 // ---- dates and times
@@ -67,7 +67,7 @@ function kindOf(element: string): Has {
 const padded = (value: number, digits: number) => String(value).padStart(digits, '0')
 
 /** In capitals, or with one, or in small letters, as the element is written. */
-function styled(text: string, element: string): string {
+function applyCase(text: string, element: string): string {
   if (/^[a-z]/.test(element)) return text.toLowerCase()
   return /^.[a-z]/.test(element) ? text : text.toUpperCase()
 }
@@ -112,12 +112,14 @@ for (let digits = 1; digits <= 9; digits++)
 
 function timeText(type: string, model: string, time: Civil, offset: number): string {
   return pieces(type, model)
-    .map(({ element, text }) => (element === '' ? text : styled(elements[element]![0](time, offset), text)))
+    .map(({ element, text }) =>
+      element === '' ? text : applyCase(elements[element]![0](time, offset), text),
+    )
     .join('')
 }
 
 /** What a text in small letters is expected to have. Throws ValueError for elements that are not read. */
-const piecesOf = remembered((typeAndModel): DatePiece[] => {
+const piecesOf = memoize((typeAndModel): DatePiece[] => {
   const [, type, model] = /^(\w+) (.*)$/s.exec(typeAndModel) as unknown as [string, string, string]
   return pieces(type, model).map(({ element, text }) => {
     if (element === '') return /^ +$/.test(text) ? blanks : text.toLowerCase()
@@ -129,7 +131,7 @@ const piecesOf = remembered((typeAndModel): DatePiece[] => {
 })
 
 const blanks = pieceOf(' +')
-const reader = remembered(read => pieceOf(read, 'i'))
+const reader = memoize(read => pieceOf(read, 'i'))
 
 const read = (type: string, model: string, text: string) =>
   partsOf(piecesOf(`${type} ${model}`), text.trim().toLowerCase())
@@ -192,10 +194,10 @@ function numberText(text: string, number: Digits): string {
     ? specialText(model, number.special)
     : model.exponent
       ? scientific(model, number)
-      : placed(model, number)
+      : placeDigits(model, number)
   const width = model.whole.length + model.fraction.length + model.point.length + (model.exponent ? 4 : 0)
   const empty = model.blank && number.special === null && /^[0,]*([.]|$)/.test(body)
-  return signed(model, empty ? '' : body, width, number, empty)
+  return addSign(model, empty ? '' : body, width, number, empty)
 }
 
 /** NAN or INF in the places before the point. */
@@ -208,7 +210,7 @@ function specialText(model: NumberModel, special: string): string {
 }
 
 /** The digits in their places, without spaces before them; `#` in each place where the number is too large. */
-function placed(model: NumberModel, number: Digits): string {
+function placeDigits(model: NumberModel, number: Digits): string {
   const decimal = number.fixed(model.fraction.length, model.shift)
   const [wholePart, fraction = ''] = decimal.split('.') as [string, string?]
   const hex = model.hex && BigInt(wholePart).toString(16)
@@ -258,7 +260,7 @@ function leadingPower(number: Digits): number {
 }
 
 /** The sign at its place, and spaces up to the width of the model. */
-function signed(model: NumberModel, body: string, width: number, number: Digits, empty: boolean): string {
+function addSign(model: NumberModel, body: string, width: number, number: Digits, empty: boolean): string {
   const { negative } = number
   const plus = number.special === 'NAN' ? ' ' : '+'
   const marks: Record<string, [before: string, behind: string]> = {

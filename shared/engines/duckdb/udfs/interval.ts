@@ -92,7 +92,7 @@ function parsedParts(text: string): Interval {
   return found
 }
 
-function parsed(text: string): Interval {
+function parseInterval(text: string): Interval {
   if (!text.startsWith('P')) return parsedParts(text)
   const match = iso.exec(text)
   if (!match || /[PT]$/.test(text)) throw invalid()
@@ -108,13 +108,13 @@ function parsed(text: string): Interval {
 }
 
 /** The rest of the months goes on as days, that of the days as microseconds. */
-function divided({ months, days, micros }: Interval, by: bigint): Interval {
+function divide({ months, days, micros }: Interval, by: bigint): Interval {
   if (by === 0n) throw new ValueError('Division by zero')
   const allDays = BigInt(days) + (BigInt(months) % by) * 30n
   return interval(BigInt(months) / by, allDays / by, (micros + (allDays % by) * microsPerDay) / by)
 }
 
-function multiplied({ months, days, micros }: Interval, by: bigint): Interval {
+function multiply({ months, days, micros }: Interval, by: bigint): Interval {
   return interval(BigInt(months) * by, BigInt(days) * by, micros * by)
 }
 
@@ -130,7 +130,7 @@ function justifiedDays({ months, days, micros }: Interval): Interval {
   return interval(all / 30n, all % 30n, micros)
 }
 
-function justified({ months, days, micros }: Interval): Interval {
+function justify({ months, days, micros }: Interval): Interval {
   const all = (BigInt(months) * 30n + BigInt(days)) * microsPerDay + micros
   const allDays = all / microsPerDay
   return interval(allDays / 30n, allDays % 30n, all % microsPerDay)
@@ -189,9 +189,9 @@ const changing = (change: (value: Interval) => Interval) => scalar(['INTERVAL'],
 export const intervalFunctions: Record<string, ScalarFunction> = {
   gsql_interval_text: scalar(['INTERVAL'], 'VARCHAR', intervalText),
   gsql_interval_iso: scalar(['INTERVAL'], 'VARCHAR', isoText),
-  gsql_interval: scalar(['VARCHAR'], 'INTERVAL', parsed),
-  gsql_interval_divided: scalar(['INTERVAL', 'BIGINT'], 'INTERVAL', divided),
-  gsql_interval_multiplied: scalar(['INTERVAL', 'BIGINT'], 'INTERVAL', multiplied),
+  gsql_interval: scalar(['VARCHAR'], 'INTERVAL', parseInterval),
+  gsql_interval_divided: scalar(['INTERVAL', 'BIGINT'], 'INTERVAL', divide),
+  gsql_interval_multiplied: scalar(['INTERVAL', 'BIGINT'], 'INTERVAL', multiply),
   gsql_interval_made: scalar(
     ['BIGINT', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT'],
     'INTERVAL',
@@ -205,5 +205,5 @@ export const intervalFunctions: Record<string, ScalarFunction> = {
   gsql_bucket: scalar(['VARCHAR', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT'], 'BIGINT', bucket),
   gsql_justify_hours: changing(justifiedHours),
   gsql_justify_days: changing(justifiedDays),
-  gsql_justify_interval: changing(justified),
+  gsql_justify_interval: changing(justify),
 }

@@ -3,7 +3,7 @@
  * that is cut off or goes wrong behind it still has that value. Strings may stand in single quotes, commas at the end of a
  * list. Numbers keep the digits that were written. The rewriting leaves text that is plain JSON to DuckDB.
  */
-import { remembered, scalar, type ScalarFunction } from './udf.ts'
+import { memoize, scalar, type ScalarFunction } from './udf.ts'
 
 type Step = string | number
 
@@ -69,7 +69,7 @@ class Scanner {
     if (sign === '[') return this.array(depth)
     if (sign === '"' || sign === "'") {
       const text = this.string()
-      return { json: quoted(text), scalar: text, items: null }
+      return { json: quote(text), scalar: text, items: null }
     }
     const word = this.match(literal) ?? this.match(number)
     if (word === null) throw new Broken()
@@ -79,7 +79,7 @@ class Scanner {
   private object(depth: number): Found {
     const fields: string[] = []
     this.list('}', () => {
-      fields.push(`${quoted(this.key())}:${this.value(depth + 1).json}`)
+      fields.push(`${quote(this.key())}:${this.value(depth + 1).json}`)
       return false
     })
     return { json: `{${fields.join(',')}}`, scalar: null, items: null }
@@ -165,13 +165,13 @@ class Scanner {
 
 const escapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text.toWellFormed()).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
 
-const stepsOf = remembered(path => JSON.parse(path) as Step[])
+const stepsOf = memoize(path => JSON.parse(path) as Step[])
 
-function found(text: string, path: string): Found | null {
+function findPath(text: string, path: string): Found | null {
   try {
     return new Scanner(text).find(stepsOf(path))
   } catch (error) {
@@ -182,7 +182,7 @@ function found(text: string, path: string): Found | null {
 
 /** The items of an array at a path as text; null for any other value, and where an item has no such text. */
 function items(text: string, path: string, take: (item: Found) => string | null): string[] | null {
-  const list = found(text, path)?.items
+  const list = findPath(text, path)?.items
   if (!list) return null
   return list.map(take) as string[]
 }
@@ -191,18 +191,18 @@ export const jsonTextFunctions: Record<string, ScalarFunction> = {
   gsql_json_scalar_in: scalar(
     ['VARCHAR', 'VARCHAR'],
     'VARCHAR',
-    (text, path) => found(text, path)?.scalar?.toWellFormed() ?? null,
+    (text, path) => findPath(text, path)?.scalar?.toWellFormed() ?? null,
   ),
   gsql_json_value_in: scalar(
     ['VARCHAR', 'VARCHAR'],
     'VARCHAR',
-    (text, path) => found(text, path)?.json ?? null,
+    (text, path) => findPath(text, path)?.json ?? null,
   ),
   gsql_json_values_in: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR[]', (text, path) =>
     items(text, path, ({ json }) => json),
   ),
   gsql_json_scalars_in: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR[]', (text, path) => {
-    const list = found(text, path)?.items
+    const list = findPath(text, path)?.items
     if (!list || list.some(item => item.json.startsWith('{') || item.items)) return null
     return list.map(item => item.scalar)
   }),

@@ -1,12 +1,5 @@
 /** Values of the type JSON: parsed strictly, changed, and written as GoogleSQL does, with keys in order and numbers normalised. */
-import {
-  type Arguments,
-  type ColumnType,
-  remembered,
-  scalar,
-  type ScalarFunction,
-  ValueError,
-} from './udf.ts'
+import { type Arguments, type ColumnType, memoize, scalar, type ScalarFunction, ValueError } from './udf.ts'
 
 /** A number keeps its text in canonical form: an integer of 64 bits, or the shortest digits of a FLOAT64. */
 class JsonNumber {
@@ -145,13 +138,13 @@ function parse(text: string, rounds = true): Json {
   return new Reader(text, rounds).value()
 }
 
-function written(value: Json): string {
+function stringify(value: Json): string {
   if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'string') return JSON.stringify(value)
   if (value instanceof JsonNumber) return value.text
-  if (Array.isArray(value)) return `[${value.map(written).join(',')}]`
+  if (Array.isArray(value)) return `[${value.map(stringify).join(',')}]`
   return `{${entries(value)
-    .map(([key, field]) => `${JSON.stringify(key)}:${written(field)}`)
+    .map(([key, field]) => `${JSON.stringify(key)}:${stringify(field)}`)
     .join(',')}}`
 }
 
@@ -165,7 +158,7 @@ function pretty(value: Json, margin = '\n', room = { left: 4_194_304 }): string 
   if (room.left < 0) throw new ValueError('A JSON value is too deep')
   if (Array.isArray(value) && value.length > 0)
     return `[${inner}${value.map(item => pretty(item, inner, room)).join(`,${inner}`)}${margin}]`
-  if (!(value instanceof Map) || value.size === 0) return written(value)
+  if (!(value instanceof Map) || value.size === 0) return stringify(value)
   const fields = [...value].map(([key, field]) => `${JSON.stringify(key)}: ${pretty(field, inner, room)}`)
   return `{${inner}${fields.join(`,${inner}`)}${margin}}`
 }
@@ -177,7 +170,7 @@ function entries(fields: JsonObject): [string, Json][] {
 
 /** The canonical text of JSON text, with the nearest FLOAT64s. Throws ValueError for text that is not JSON. */
 export function canonicalJson(text: string): string {
-  return written(parse(text))
+  return stringify(parse(text))
 }
 
 /** The value at a step; undefined where there is none. A key of digits is an index where there is an array. */
@@ -189,7 +182,7 @@ function child(of: Json | undefined, step: Step): Json | undefined {
 /** An index that JSON_SET and JSON_ARRAY_INSERT fill up to. */
 const mostElements = 1_000_000
 
-function filled(items: Json[], size: number): Json[] {
+function fill(items: Json[], size: number): Json[] {
   if (size > mostElements) throw new ValueError('Array is too large')
   while (items.length < size) items.push(null)
   return items
@@ -200,7 +193,7 @@ function filled(items: Json[], size: number): Json[] {
  * leads through a scalar or the wrong kind of container nothing changes.
  * @param creates containers where there are none; a null becomes whatever the path asks for
  */
-function changed(
+function changeAt(
   value: Json | undefined,
   [step, ...rest]: Step[],
   change: (found: Json | undefined) => Json | undefined,
@@ -209,11 +202,11 @@ function changed(
   if (step === undefined) return change(value)
   const of = creates ? (value ?? (typeof step === 'number' ? [] : new Map())) : value
   if (Array.isArray(of) && typeof step === 'number') {
-    const next = changed(of[step], rest, change, creates)
+    const next = changeAt(of[step], rest, change, creates)
     if (next === undefined) of.splice(step, 1)
-    else filled(of, step)[step] = next
+    else fill(of, step)[step] = next
   } else if (of instanceof Map && typeof step === 'string') {
-    const next = changed(of.get(step), rest, change, creates)
+    const next = changeAt(of.get(step), rest, change, creates)
     if (next === undefined) of.delete(step)
     else of.set(step, next)
   } else return value
@@ -221,7 +214,7 @@ function changed(
 }
 
 /** Without nulls; `empty` drops what holds nothing as well. Undefined for a value that goes. */
-function stripped(value: Json, arrays: boolean, empty: boolean): Json | undefined {
+function strip(value: Json, arrays: boolean, empty: boolean): Json | undefined {
   if (value === null) return undefined
   const left = strippedInside(value, arrays, empty)
   const size = Array.isArray(left) ? left.length : left instanceof Map ? left.size : 1
@@ -233,14 +226,14 @@ function strippedInside(value: Json, arrays: boolean, empty: boolean): Json {
   if (Array.isArray(value))
     return arrays
       ? value.flatMap(item => {
-          const left = stripped(item, arrays, empty)
+          const left = strip(item, arrays, empty)
           return left === undefined ? [] : [left]
         })
       : value.map(item => strippedInside(item, arrays, empty))
   if (!(value instanceof Map)) return value
   return new Map(
     [...value].flatMap(([key, field]) => {
-      const left = stripped(field, arrays, empty)
+      const left = strip(field, arrays, empty)
       return left === undefined ? [] : [[key, left] as const]
     }),
   )
@@ -256,7 +249,7 @@ const inArray = (change: (items: Json[]) => void) => (found: Json | undefined) =
 /** The values to add: one, or each element of an array. */
 const added = (value: Json, each: boolean) => (each && Array.isArray(value) ? value : [value])
 
-const stepsOf = remembered(path => JSON.parse(path) as Step[])
+const stepsOf = memoize(path => JSON.parse(path) as Step[])
 
 /** Of all paths together: that of a deep key has the keys around it. */
 const mostKeyCharacters = 4_194_304
@@ -306,35 +299,35 @@ const changing = <const Types extends ColumnType[]>(
   change: (root: Json, steps: Step[], ...more: Arguments<Types>) => Json | undefined,
 ) =>
   scalar(['VARCHAR', 'VARCHAR', ...types], 'VARCHAR', (json, path, ...more) =>
-    written(change(parse(json), stepsOf(path), ...(more as Arguments<Types>)) ?? null),
+    stringify(change(parse(json), stepsOf(path), ...(more as Arguments<Types>)) ?? null),
   )
 
 export const jsonFunctions: Record<string, ScalarFunction> = {
   gsql_json_parsed: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', (text, mode) => {
     if (mode !== 'exact' && mode !== 'round') throw new ValueError('wide_number_mode is exact or round')
-    return written(parse(text, mode === 'round'))
+    return stringify(parse(text, mode === 'round'))
   }),
   gsql_json_at: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', (json, path) => {
     const value = stepsOf(path).reduce<Json | undefined>(child, parse(json))
-    return value === undefined ? null : written(value)
+    return value === undefined ? null : stringify(value)
   }),
   gsql_json_keys: scalar(['VARCHAR', 'BIGINT', 'VARCHAR'], 'VARCHAR[]', (json, depth, mode) =>
     keysOf(parse(json), Number(depth), mode.toLowerCase()),
   ),
   gsql_json_of_lists: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', (keys, values) =>
-    written(objectOf(parse(keys), parse(values))),
+    stringify(objectOf(parse(keys), parse(values))),
   ),
   gsql_json_rounded: scalar(['VARCHAR'], 'VARCHAR', canonicalJson),
   gsql_json_pretty: scalar(['VARCHAR'], 'VARCHAR', text => pretty(parse(text))),
   gsql_json_set: changing(['VARCHAR', 'BOOLEAN'], (root, steps, value, creates) =>
-    changed(root, steps, found => (found === undefined && !creates ? found : parse(value)), creates),
+    changeAt(root, steps, found => (found === undefined && !creates ? found : parse(value)), creates),
   ),
-  gsql_json_remove: changing([], (root, steps) => changed(root, steps, () => undefined)),
+  gsql_json_remove: changing([], (root, steps) => changeAt(root, steps, () => undefined)),
   gsql_json_strip: changing(['BOOLEAN', 'BOOLEAN'], (root, steps, arrays, empty) =>
-    changed(root, steps, found => found && (stripped(found, arrays, empty) ?? null)),
+    changeAt(root, steps, found => found && (strip(found, arrays, empty) ?? null)),
   ),
   gsql_json_append: changing(['VARCHAR', 'BOOLEAN'], (root, steps, value, each) =>
-    changed(
+    changeAt(
       root,
       steps,
       inArray(items => items.push(...added(parse(value), each))),
@@ -343,7 +336,7 @@ export const jsonFunctions: Record<string, ScalarFunction> = {
   gsql_json_insert: changing(['VARCHAR', 'BOOLEAN'], (root, steps, value, each) => {
     const index = steps.at(-1)
     if (typeof index !== 'number') return root
-    const insert = (items: Json[]) => filled(items, index).splice(index, 0, ...added(parse(value), each))
-    return changed(root, steps.slice(0, -1), inArray(insert))
+    const insert = (items: Json[]) => fill(items, index).splice(index, 0, ...added(parse(value), each))
+    return changeAt(root, steps.slice(0, -1), inArray(insert))
   }),
 }

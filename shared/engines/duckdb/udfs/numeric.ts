@@ -15,7 +15,7 @@ function inRange(units: bigint): bigint {
 }
 
 /** The nearest integer to a quotient, halves away from zero. */
-function divided(dividend: bigint, divisor: bigint): bigint {
+function divide(dividend: bigint, divisor: bigint): bigint {
   if (divisor === 0n) throw new ValueError('Division by zero')
   const negative = dividend < 0n !== divisor < 0n
   const [a, b] = [abs(dividend), abs(divisor)]
@@ -26,7 +26,7 @@ function divided(dividend: bigint, divisor: bigint): bigint {
 const abs = (value: bigint) => (value < 0n ? -value : value)
 
 /** A FLOAT64 times a power of ten, as an integer: by its exact value in binary. Throws ValueError for one that is not finite. */
-function scaled(value: number, tens: number, halves: 'away' | 'even' | 'down' = 'away'): bigint {
+function scale(value: number, tens: number, halves: 'away' | 'even' | 'down' = 'away'): bigint {
   if (!Number.isFinite(value)) throw new ValueError('A number is out of range')
   let [whole, power] = [value, 0]
   // A product with a power of two is exact but for the smallest numbers, which have no bits to lose.
@@ -35,13 +35,13 @@ function scaled(value: number, tens: number, halves: 'away' | 'even' | 'down' = 
   const divisor = 2n ** BigInt(-power) * 10n ** BigInt(Math.max(-tens, 0))
   const floor = dividend / divisor
   const toEven = halves === 'even' && floor % 2n === 0n && 2n * abs(dividend % divisor) === divisor
-  return halves === 'down' || toEven ? floor : divided(dividend, divisor)
+  return halves === 'down' || toEven ? floor : divide(dividend, divisor)
 }
 
 /** A FLOAT64 times ten to the power of `shift`, with so many digits after the point, as C's `%.{digits}f` writes it. */
 export function fixedFloat(value: number, digits: number, shift = 0): string {
-  const units = abs(scaled(value, digits + shift, 'even'))
-  return pointed(units, digits, value < 0 || Object.is(value, -0))
+  const units = abs(scale(value, digits + shift, 'even'))
+  return decimalText(units, digits, value < 0 || Object.is(value, -0))
 }
 
 /** The same of a decimal text without a sign, halves away from zero. */
@@ -49,10 +49,10 @@ export function fixedDecimal(text: string, digits: number, shift = 0): string {
   const [whole, fraction = ''] = text.split('.') as [string, string?]
   const tens = digits + shift - fraction.length
   const dividend = BigInt(whole + fraction) * 10n ** BigInt(Math.max(tens, 0))
-  return pointed(divided(dividend, 10n ** BigInt(Math.max(-tens, 0))), digits, false)
+  return decimalText(divide(dividend, 10n ** BigInt(Math.max(-tens, 0))), digits, false)
 }
 
-function pointed(units: bigint, digits: number, negative: boolean): string {
+function decimalText(units: bigint, digits: number, negative: boolean): string {
   const text = String(units).padStart(digits + 1, '0')
   const point = text.length - digits
   return `${negative ? '-' : ''}${text.slice(0, point)}${digits > 0 ? `.${text.slice(point)}` : ''}`
@@ -82,7 +82,7 @@ const mostBits = 100_000
 function power(base: bigint, exponent: bigint): bigint {
   if (exponent % one !== 0n || abs(exponent) > 1_000_000n * one) {
     const value = (Number(base) / 1e9) ** (Number(exponent) / 1e9)
-    return approximated(value)
+    return approximate(value)
   }
   const times = abs(exponent / one)
   if (abs(base) === one) return times % 2n === 0n ? one : base
@@ -93,7 +93,7 @@ function power(base: bigint, exponent: bigint): bigint {
     return 0n
   }
   const [high, low] = [base ** times, one ** times]
-  return exponent < 0n ? divided(low * one, high) : divided(high * one, low)
+  return exponent < 0n ? divide(low * one, high) : divide(high * one, low)
 }
 
 /**
@@ -106,7 +106,7 @@ function floatTo(value: number, digits: bigint, halves: 'away' | 'down'): number
   if (!Number.isFinite(value) || digits > 1_100n) return value
   if (halves === 'away' && digits >= 0n && digits <= 100n && Math.abs(value) < 1e21)
     return Number(value.toFixed(Number(digits)))
-  const units = abs(scaled(value, Number(digits), halves))
+  const units = abs(scale(value, Number(digits), halves))
   const result = Number(`${value < 0 ? '-' : ''}${units}e${-digits}`)
   if (!Number.isFinite(result)) throw new ValueError('A number is out of range')
   return result
@@ -118,22 +118,22 @@ function placeOf(digits: bigint): bigint {
 }
 
 /** To so many digits after the point, or before it for negative ones. */
-function rounded(units: bigint, digits: bigint, mode: string): bigint {
+function round(units: bigint, digits: bigint, mode: string): bigint {
   const place = placeOf(digits)
-  if (mode === 'ROUND_HALF_AWAY_FROM_ZERO') return divided(units, place) * place
+  if (mode === 'ROUND_HALF_AWAY_FROM_ZERO') return divide(units, place) * place
   if (mode !== 'ROUND_HALF_EVEN')
     throw new ValueError('ROUND has the modes ROUND_HALF_AWAY_FROM_ZERO and ROUND_HALF_EVEN')
-  const away = divided(units, place)
+  const away = divide(units, place)
   const half = abs(units - away * place) * 2n === place
   return (half && away % 2n !== 0n ? away - (away < 0n ? -1n : 1n) : away) * place
 }
 
 /** A function of FLOAT64, whose digits reach as far as those of a NUMERIC only for small numbers. */
-function approximated(value: number): bigint {
+function approximate(value: number): bigint {
   if (!Number.isFinite(value)) throw new ValueError('A number is out of range')
   if (Math.abs(value) >= 1e5)
     throw new ValueError('A NUMERIC has more digits than the local engine computes: cast to FLOAT64')
-  return scaled(value, 9)
+  return scale(value, 9)
 }
 
 /** Digits after the point of a BIGNUMERIC, and of those that the local engine keeps. */
@@ -149,7 +149,7 @@ function bigText(units: bigint): string {
     throw new TooManyDigits(
       'A BIGNUMERIC has more digits than the local engine keeps: cast to NUMERIC or FLOAT64',
     )
-  return pointed(abs(units / cut), keptScale, units < 0n)
+  return decimalText(abs(units / cut), keptScale, units < 0n)
 }
 
 const decimalShape = /^\s*([-+]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([-+]?\d{1,4}))?\s*$/
@@ -163,7 +163,7 @@ function unitsOf(text: string, scale: number): bigint {
   const [, sign, whole = '', fraction = match[4] ?? '', , exponent = '0'] = match
   const shift = scale - fraction.length + Number(exponent)
   const digits = BigInt(whole + fraction)
-  const units = shift < 0 ? divided(digits, 10n ** BigInt(-shift)) : digits * 10n ** BigInt(shift)
+  const units = shift < 0 ? divide(digits, 10n ** BigInt(-shift)) : digits * 10n ** BigInt(shift)
   return sign === '-' ? -units : units
 }
 
@@ -199,8 +199,8 @@ const arithmetic = (compute: (a: bigint, b: bigint) => bigint) =>
   scalar(['DECIMAL', 'DECIMAL'], 'DECIMAL', (a, b) => inRange(compute(a, b)))
 
 export const numericFunctions: Record<string, ScalarFunction> = {
-  gsql_numeric_multiply: arithmetic((a, b) => divided(a * b, one)),
-  gsql_numeric_divide: arithmetic((a, b) => divided(a * one, b)),
+  gsql_numeric_multiply: arithmetic((a, b) => divide(a * b, one)),
+  gsql_numeric_divide: arithmetic((a, b) => divide(a * one, b)),
   /** The whole part of the quotient. */
   gsql_numeric_div: arithmetic((a, b) => {
     if (b === 0n) throw new ValueError('Division by zero')
@@ -209,30 +209,30 @@ export const numericFunctions: Record<string, ScalarFunction> = {
   gsql_numeric_power: arithmetic(power),
   gsql_numeric_sqrt: scalar(['DECIMAL'], 'DECIMAL', units => root(units * one)),
   gsql_numeric_round: scalar(['DECIMAL', 'BIGINT', 'VARCHAR'], 'DECIMAL', (units, digits, mode) =>
-    inRange(rounded(units, digits, mode)),
+    inRange(round(units, digits, mode)),
   ),
   gsql_numeric_trunc: scalar(
     ['DECIMAL', 'BIGINT'],
     'DECIMAL',
     (units, digits) => units - (units % placeOf(digits)),
   ),
-  gsql_numeric_approximated: scalar(['DOUBLE'], 'DECIMAL', approximated),
+  gsql_numeric_approximated: scalar(['DOUBLE'], 'DECIMAL', approximate),
   gsql_round: scalar(['DOUBLE', 'BIGINT'], 'DOUBLE', (value, digits) => floatTo(value, digits, 'away')),
   gsql_trunc: scalar(['DOUBLE', 'BIGINT'], 'DOUBLE', (value, digits) => floatTo(value, digits, 'down')),
   gsql_parse_numeric: scalar(['VARCHAR'], 'DECIMAL', text => inRange(unitsOf(plainDecimal(text), 9))),
   gsql_parse_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(plainDecimal(text)))),
   gsql_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(text))),
-  gsql_bignumeric_of_float: scalar(['DOUBLE'], 'VARCHAR', value => bigText(scaled(value, bigScale))),
+  gsql_bignumeric_of_float: scalar(['DOUBLE'], 'VARCHAR', value => bigText(scale(value, bigScale))),
   gsql_safe_parse_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text =>
     safeBigText(() => bigUnits(plainDecimal(text))),
   ),
   gsql_safe_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => safeBigText(() => bigUnits(text))),
   gsql_safe_bignumeric_of_float: scalar(['DOUBLE'], 'VARCHAR', value =>
-    safeBigText(() => scaled(value, bigScale)),
+    safeBigText(() => scale(value, bigScale)),
   ),
-  gsql_bignumeric_multiply: bigArithmetic((a, b) => divided(a * b, bigOne)),
-  gsql_bignumeric_divide: bigArithmetic((a, b) => divided(a * bigOne, b)),
-  gsql_numeric: scalar(['DOUBLE'], 'DECIMAL', value => inRange(scaled(value, 9))),
+  gsql_bignumeric_multiply: bigArithmetic((a, b) => divide(a * b, bigOne)),
+  gsql_bignumeric_divide: bigArithmetic((a, b) => divide(a * bigOne, b)),
+  gsql_numeric: scalar(['DOUBLE'], 'DECIMAL', value => inRange(scale(value, 9))),
   gsql_fixed: scalar(['DOUBLE', 'BIGINT', 'BOOLEAN'], 'VARCHAR', (value, digits, commas) =>
     grouped(fixedFloat(value, Number(digits)), commas),
   ),

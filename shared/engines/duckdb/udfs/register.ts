@@ -15,10 +15,9 @@ import { formatModelFunctions } from './format-model.ts'
 import { intervalFunctions } from './interval.ts'
 import { jsonFunctions } from './json.ts'
 import { jsonTextFunctions } from './json-text.ts'
-import { netFunctions } from './net.ts'
+import { netFunctions, textFunctions } from './text.ts'
 import { numericFunctions } from './numeric.ts'
 import { type ColumnType, type Interval, type ScalarFunction, ValueError } from './udf.ts'
-import { textFunctions } from './text.ts'
 import { zoneOffsetMacro } from './time-zones.ts'
 
 const functions: Record<string, ScalarFunction> = {

@@ -1,8 +1,8 @@
 /** What clocks show in time zones. */
 import { fixedOffset, isZoneName, zoneOffset, zonesWithoutRegion, zoneWithRegion } from '../../calendar.ts'
-import { remembered, ValueError } from './udf.ts'
+import { memoize, ValueError } from './udf.ts'
 
-const formatOf = remembered((zone: string) => {
+const formatOf = memoize((zone: string) => {
   if (!isZoneName(zone)) throw new ValueError('Unknown time zone')
   return new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
 })

@@ -40,7 +40,7 @@ export function scalar<const Types extends ColumnType[], Returns extends ColumnT
 }
 
 /** What a text such as a path or a format means; the last ones are remembered, since all rows of a query have the same. */
-export function remembered<Meaning>(read: (text: string) => Meaning): (text: string) => Meaning {
+export function memoize<Meaning>(read: (text: string) => Meaning): (text: string) => Meaning {
   const known = new Map<string, Meaning>()
   return text => {
     const found = known.get(text)

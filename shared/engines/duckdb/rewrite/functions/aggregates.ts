@@ -20,8 +20,8 @@ export const aggregateFunctions: Rules = {
   APPROX_COUNT_DISTINCT: (site, value) => `count(DISTINCT ${value})${over(site)}`,
   APPROX_QUANTILES: approximateQuantiles,
   APPROX_TOP_COUNT: approximateTopCount,
-  ARRAY_AGG: (site, value) => listed(site, value),
-  ARRAY_CONCAT_AGG: (site, array) => `flatten(${listed(site, array, 'IGNORE')})`,
+  ARRAY_AGG: (site, value) => aggregateToList(site, value),
+  ARRAY_CONCAT_AGG: (site, array) => `flatten(${aggregateToList(site, array, 'IGNORE')})`,
   AVG: [
     ofDuck('avg'),
     average,
@@ -47,7 +47,7 @@ export const aggregateFunctions: Rules = {
 
   ...each(
     'CUME_DIST DENSE_RANK FIRST_VALUE LAG LAST_VALUE LEAD NTH_VALUE NTILE PERCENT_RANK RANK ROW_NUMBER',
-    duck => site => windowed(site, duck),
+    duck => site => overWindow(site, duck),
   ),
   PERCENTILE_CONT: site => percentile(site, 'quantile_cont'),
   PERCENTILE_DISC: site => percentile(site, 'quantile_disc'),
@@ -93,7 +93,7 @@ function percentile(site: CallSite, duck: 'quantile_cont' | 'quantile_disc'): st
   if (site.call.nulls === 'RESPECT') return withNulls(site, { ...value, sql: number }, share, between)
   return value.type?.kind === 'FLOAT64'
     ? quantileOfFloats(site, duck, number, share)
-    : windowed(site, duck, [number, share])
+    : overWindow(site, duck, [number, share])
 }
 
 /**
@@ -112,7 +112,7 @@ function roundedUp(site: CallSite, share: string): string {
 /** NaN is the least number, and DuckDB's greatest: DuckDB gets -Infinity for it, and the count of NaNs tells them apart. */
 function quantileOfFloats(site: CallSite, duck: string, value: string, share: string): string {
   const infinity = `CAST('-Infinity' AS DOUBLE)`
-  const quantile = windowed(site, duck, [
+  const quantile = overWindow(site, duck, [
     `CASE WHEN isnan(${value}) THEN ${infinity} ELSE ${value} END`,
     share,
   ])
@@ -123,7 +123,7 @@ function quantileOfFloats(site: CallSite, duck: string, value: string, share: st
   return `(CASE WHEN greatest(${place}, 0) < ${nans} THEN CAST('NaN' AS DOUBLE) ELSE ${quantile} END)`
 }
 
-function windowed(site: CallSite, duck: string, args = argumentList(site)): string {
+function overWindow(site: CallSite, duck: string, args = argumentList(site)): string {
   const nulls = site.call.nulls ? ` ${site.call.nulls} NULLS` : ''
   return `${duck}(${args.join(', ')}${nulls})${over(site)}`
 }
@@ -252,10 +252,10 @@ function ofExtreme(
  * The values of all rows, or of those of each row's window. Where a window grows from row to row, DuckDB would make a list
  * for each row before any of them is looked at, so it makes one of the whole partition, and each row gets its part.
  */
-function listed(site: CallSite, value: string, nulls = site.call.nulls): string {
+function aggregateToList(site: CallSite, value: string, nulls = site.call.nulls): string {
   const { context, call, scope } = site
   const window = call.over
-  if (!window) return limited(site, aggregate(site, 'list', [value], nulls))
+  if (!window) return limitList(site, aggregate(site, 'list', [value], nulls))
   const filter = nulls === 'IGNORE' ? ` FILTER (WHERE ${value} IS NOT NULL)` : ''
   const rows = `count(*)${filter}${over(site)}`
   const grows = window.orderBy.length > 0 && !window.frame
@@ -266,7 +266,7 @@ function listed(site: CallSite, value: string, nulls = site.call.nulls): string 
   return `(CASE WHEN ${rows} > 0 THEN list_slice(${whole}, 1, ${rows}) END)`
 }
 
-function limited(site: CallSite, list: string): string {
+function limitList(site: CallSite, list: string): string {
   const { limit } = site.call
   return limit ? `NULLIF(list_slice(${list}, 1, ${count(site.context, limit)}), [])` : list
 }
@@ -274,7 +274,7 @@ function limited(site: CallSite, list: string): string {
 function stringAgg(site: CallSite, value: string, between = `','`): string {
   if (!site.call.limit && !site.call.over) return aggregate(site, 'string_agg', [value, between])
   const isLiteral = site.args.length < 2 || site.isWritten(1)
-  return joinedBy(listed(site, value, 'IGNORE'), between, isLiteral)
+  return joinedBy(aggregateToList(site, value, 'IGNORE'), between, isLiteral)
 }
 
 /** The n + 1 quantiles that cut the values into n parts of equal size. */

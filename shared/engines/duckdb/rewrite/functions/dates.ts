@@ -1,7 +1,7 @@
-/** Date and time functions; those from and to text are in date-formats.ts. */
-import { duckType } from '../../syntax.ts'
-import { conversions } from '../casts.ts'
-import { raise, type Typed } from '../context.ts'
+/** Date and time functions. */
+import { conversions, convert } from '../casts.ts'
+import { raise, type Scope, typed, type Typed } from '../context.ts'
+import * as time from '../dates-and-times.ts'
 import {
   asDate,
   asDatetime,
@@ -13,26 +13,29 @@ import {
   type TimeType,
   toDatetime,
   toTimestamp,
-  truncated,
+  truncate,
   wholeParts,
   withinYears,
 } from '../dates-and-times.ts'
-import { interval, intervalParts, movedBy, plainInterval } from '../intervals.ts'
+import { strictJson } from './json.ts'
 import { type CallSite, each, type Rule, type Rules, rulesOf } from './signature.ts'
+import { interval, intervalParts, movedBy, plainInterval } from '../intervals.ts'
+import { duckType, quoteText } from '../../syntax.ts'
+import { strftimeOf } from '../../udfs/date-text.ts'
 
 /** A value truncated to a part, in its own type. */
 const truncation =
   (type: TimeType): Rule =>
   (site, value, part, inZone) => {
-    if (type !== 'TIMESTAMP') return ofDatetime(type, truncated(asDatetime(value, type), part))
+    if (type !== 'TIMESTAMP') return ofDatetime(type, truncate(asDatetime(value, type), part))
     const zone = site.zone(2, inZone)
     const local = toDatetime(value, zone)
-    const start = truncated(local, part)
+    const start = truncate(local, part)
     // Within an hour that comes twice, the difference tells which one it is.
     return zone && timePart(part) ? `(${value} - (${local} - ${start}))` : toTimestamp(start, zone)
   }
 
-const truncationOfDate: Rule = (_, value, part) => truncated(asDatetime(value), part)
+const truncationOfDate: Rule = (_, value, part) => truncate(asDatetime(value), part)
 
 /** A value moved by an interval. */
 const move =
@@ -81,7 +84,7 @@ const difference = (type: Exclude<TimeType, 'TIMESTAMP'>) => (to: string, from: 
 }
 
 const lastDay = (date: string, part = 'MONTH') => {
-  const start = truncated(asDatetime(date), part)
+  const start = truncate(asDatetime(date), part)
   if (part === 'ISOYEAR') return asDate(`(date_trunc('isoyear', ${start} + to_days(380)) - to_days(1))`)
   const length = interval('1', part.startsWith('WEEK') || part === 'ISOWEEK' ? 'WEEK' : part)
   return asDate(`(${start} + ${length} - to_days(1))`)
@@ -177,4 +180,88 @@ export const dateFunctions: Rules = {
     )
     return `gsql_interval_made(${parts.join(', ')})`
   },
+}
+
+// Dates and times from and to text, by GoogleSQL's format elements
+// (https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements). DuckDB writes what it writes in the same
+// way; all else, and all reading, is in `udfs/date-text.ts`.
+
+const [fromDate, fromDatetime, fromTime] = [formatting('DATE'), formatting('DATETIME'), formatting('TIME')]
+const fromTimestamp = formatting('TIMESTAMP')
+
+export const dateFormatFunctions: Rules = {
+  STRING: [
+    (site, timestamp, zone) => {
+      if (zone === undefined) return asString('TIMESTAMP', timestamp)
+      const { local, minutes } = time.clockTime(timestamp, site.zone(1, zone)!)
+      return `(${asString('DATETIME', local)} || regexp_replace(${zoneOffset(minutes)}, ':00$', ''))`
+    },
+    (_, datetime) => asString('DATETIME', datetime),
+    (_, date) => asString('DATE', date),
+    (_, value) => asString('TIME', value),
+    (_, json) => strictJson(json, ['VARCHAR'], 'VARCHAR'),
+  ],
+  FORMAT_DATE: [fromDate, fromDatetime, fromTimestamp],
+  FORMAT_DATETIME: [fromDatetime, fromTimestamp],
+  FORMAT_TIME: fromTime,
+  FORMAT_TIMESTAMP: [fromTimestamp, fromDatetime],
+  PARSE_DATE: parsing('DATE'),
+  PARSE_DATETIME: parsing('DATETIME'),
+  PARSE_TIME: parsing('TIME'),
+  PARSE_TIMESTAMP: parsing('TIMESTAMP'),
+}
+
+function asString(kind: time.TimeType, sql: string): string {
+  return convert(typed(sql, kind), { kind: 'STRING' })
+}
+
+/** The text of a value: in a literal format that DuckDB can write its own, but for years of fewer than four digits. */
+function formatting(type: time.TimeType): Rule {
+  return (site, format, value, inZone) => {
+    const zone = site.zone(2, inZone) ?? time.utc
+    const exact = `gsql_format('${type}', ${format}, ${time.toMicros(type, value)}, ${zone.sql})`
+    const duck = strftimeOf(type, site.literal(0) ?? '')
+    if (duck === null) return exact
+    const datetime =
+      type === 'TIMESTAMP' && zone.name !== 'UTC'
+        ? time.clockTime(value, zone).local
+        : time.asDatetime(value, type)
+    return `(CASE WHEN ${datetime} >= TIMESTAMP '1000-01-01' THEN strftime(${datetime}, ${quoteText(duck)}) ELSE ${exact} END)`
+  }
+}
+
+function parsing(type: time.TimeType): Rule {
+  return (site, format, value, inZone) => {
+    const text = site.literal(0)
+    const given = site.zone(2, inZone) ?? time.utc
+    const slow = type === 'TIME' || (type === 'DATE' && /%[HMST]/.test(text ?? ''))
+    const read = (zone: time.Zone) => {
+      const exact = `gsql_parse('${type}', ${format}, ${value}, ${zone.sql})`
+      return slow || zone.name !== 'UTC' ? exact : quickly(site.scope, text, value, exact)
+    }
+    // DuckDB finds the offset of a named zone, but where the format reads one, or may.
+    const named = text !== null && !/%(E?z|Z|s)/.test(text) && !time.isFixedZone(given)
+    return named
+      ? time.toTimestamp(time.ofMicros('DATETIME', read(time.utc)), given)
+      : time.ofMicros(type, read(given))
+  }
+}
+
+/**
+ * Of the commonest formats DuckDB reads most texts as GoogleSQL does; those that it does not read are left to `exact`. Inside TRY
+ * DuckDB 1.5.5 leaves memory unwritten where an error is raised in a COALESCE, and rows get the values of others.
+ */
+function quickly({ lifted }: Scope, format: string | null, value: string, exact: string): string {
+  const common = format !== null && /^(?:%[YmdHMSFT]|[^%])*$/.test(format)
+  if (!common || !(format.includes('%F') || /%Y.*%m.*%d/.test(format))) return exact
+  const duck = format.replaceAll('%F', '%Y-%m-%d').replaceAll('%T', '%H:%M:%S')
+  const quick = `epoch_us(try_strptime(${value}, ${quoteText(duck)}))`
+  return lifted
+    ? `(CASE WHEN ${quick} IS NULL THEN ${exact} ELSE ${quick} END)`
+    : `COALESCE(${quick}, ${exact})`
+}
+
+function zoneOffset(minutes: string): string {
+  const sign = `CASE WHEN ${minutes} < 0 THEN '-' ELSE '+' END`
+  return `format('{}{:02d}:{:02d}', ${sign}, abs(${minutes}) // 60, abs(${minutes}) % 60)`
 }

@@ -57,14 +57,16 @@ export function format(site: CallSite, ...texts: string[]): string {
   for (const match of pattern.matchAll(conversion)) {
     if (match.index > end) parts.push(quoteText(pattern.slice(end, match.index)))
     end = match.index + match[0].length
-    parts.push(match[0] === '%%' ? `'%'` : converted(site, match.groups as unknown as Specification, next))
+    parts.push(
+      match[0] === '%%' ? `'%'` : convertArgument(site, match.groups as unknown as Specification, next),
+    )
   }
   if (end < pattern.length) parts.push(quoteText(pattern.slice(end)))
   if (taken + 1 !== site.call.arguments.length) throw site.invalid('FORMAT has too many values')
   return parts.length > 0 ? `(${parts.join(' || ')})` : `''`
 }
 
-function converted(site: CallSite, spec: Specification, next: () => Typed): string {
+function convertArgument(site: CallSite, spec: Specification, next: () => Typed): string {
   const { letter } = spec
   const size = (written: string | undefined) => {
     if (Number(written) > most) throw site.invalid(`FORMAT takes widths and precisions up to ${most}`)
@@ -77,9 +79,9 @@ function converted(site: CallSite, spec: Specification, next: () => Typed): stri
   const precision = size(spec.precision)
   const value = next()
   const sized = { ...spec, width, precision }
-  if (letter !== 't' && letter !== 'T') return padded(scalarText(site, value, sized), sized)
+  if (letter !== 't' && letter !== 'T') return pad(scalarText(site, value, sized), sized)
   const text = anyText(site, value, letter)
-  return padded(precision ? `left(${text}, ${precision})` : text, sized)
+  return pad(precision ? `left(${text}, ${precision})` : text, sized)
 }
 
 function scalarText(site: CallSite, value: Typed, spec: Specification): string {
@@ -92,7 +94,7 @@ function scalarText(site: CallSite, value: Typed, spec: Specification): string {
 }
 
 /** A number fills its width with zeros behind its sign where `0` asks for them, and no precision says how many; else with spaces. */
-function padded(text: string, { width, flags, precision, letter }: Specification): string {
+function pad(text: string, { width, flags, precision, letter }: Specification): string {
   if (width === '') return text
   const size = `greatest(abs(${width}), length(${text}))`
   // A negative width from an argument is a flag.
@@ -109,16 +111,16 @@ function padded(text: string, { width, flags, precision, letter }: Specification
 }
 
 /** With `+` or a space before a number that is not negative. */
-function signed(text: string, negative: string, { flags }: Specification): string {
+function addSign(text: string, negative: string, { flags }: Specification): string {
   const sign = flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : ''
   return sign ? `(CASE WHEN ${negative} THEN '' ELSE '${sign}' END || ${text})` : text
 }
 
 function whole({ sql }: Typed, spec: Specification): string {
   const text = spec.flags.includes(`'`) ? `format('{:,}', ${sql})` : `CAST(${sql} AS VARCHAR)`
-  if (!spec.precision) return signed(text, `${sql} < 0`, spec)
+  if (!spec.precision) return addSign(text, `${sql} < 0`, spec)
   const digits = withZeros(`CAST(abs(CAST(${sql} AS HUGEINT)) AS VARCHAR)`, spec)
-  return signed(`(CASE WHEN ${sql} < 0 THEN '-' ELSE '' END || ${digits})`, `${sql} < 0`, spec)
+  return addSign(`(CASE WHEN ${sql} < 0 THEN '-' ELSE '' END || ${digits})`, `${sql} < 0`, spec)
 }
 
 /** At least as many digits as the precision says. */
@@ -133,7 +135,7 @@ function otherBase({ sql }: Typed, spec: Specification): string {
   const mark = { x: '0x', X: '0X', o: '0' }[spec.letter]!
   const prefix = spec.flags.includes('#') ? `'${mark}' || ` : ''
   const size = `abs(CAST(${sql} AS HUGEINT))`
-  return signed(
+  return addSign(
     `(CASE WHEN ${sql} < 0 THEN '-' ELSE '' END || ${prefix}${withZeros(`format('{:${spec.letter}}', ${size})`, spec)})`,
     `${sql} < 0`,
     spec,
@@ -147,7 +149,7 @@ function fraction({ sql, type }: Typed, spec: Specification): string {
   const fixed = /f/i.test(letter)
   if (type?.kind !== 'FLOAT64' && fixed) {
     const text = `CAST(CAST(${sql} AS DECIMAL(38,9)) AS VARCHAR)`
-    return signed(`gsql_fixed_decimal(${text}, ${precision}, ${comma})`, `${sql} < 0`, spec)
+    return addSign(`gsql_fixed_decimal(${text}, ${precision}, ${comma})`, `${sql} < 0`, spec)
   }
   const double = type?.kind === 'FLOAT64' ? `(${sql} + 0)` : `CAST(CAST(${sql} AS VARCHAR) AS DOUBLE)`
   const form = `{:${flags.includes('#') ? '#' : ''}${comma ? ',' : ''}.{}${letter}}`
@@ -156,7 +158,7 @@ function fraction({ sql, type }: Typed, spec: Specification): string {
   const exact = fixed
     ? `(CASE WHEN abs(${double}) < 1e15 OR NOT isfinite(${double}) THEN ${short} ELSE ${long} END)`
     : short
-  return signed(exact, `${sql} < 0`, spec)
+  return addSign(exact, `${sql} < 0`, spec)
 }
 
 /** Any value as %t or %T writes it, also NULL. */

@@ -185,7 +185,7 @@ export const jsonFunctions: Rules = {
   },
   JSON_ARRAY: ({ args }, ...texts) =>
     asJson(
-      `gsql_json_rounded(${joined(
+      `gsql_json_rounded(${joinItems(
         '[',
         ']',
         args.map((arg, at) => jsonOf({ ...arg, sql: texts[at]! })),
@@ -306,7 +306,7 @@ function jsonOf({ sql, type }: Typed): string {
   return jsonText(sql, type, 'never')
 }
 
-function joined(open: string, close: string, items: string[]): string {
+function joinItems(open: string, close: string, items: string[]): string {
   return `'${open}' || ${items.length > 0 ? items.join(` || ',' || `) : `''`} || '${close}'`
 }
 
@@ -318,7 +318,7 @@ function jsonObject(site: CallSite, ...texts: string[]): string {
   const fields = values.flatMap((key, at) =>
     at % 2 === 0 ? [`CAST(to_json(${key.sql}) AS VARCHAR) || ':' || ${jsonOf(values[at + 1]!)}`] : [],
   )
-  return asJson(`gsql_json_rounded(${joined('{', '}', fields)})`)
+  return asJson(`gsql_json_rounded(${joinItems('{', '}', fields)})`)
 }
 
 /**

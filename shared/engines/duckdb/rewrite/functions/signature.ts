@@ -7,12 +7,11 @@ import { mismatch } from '../../../../sql/resolve/messages.ts'
 import type { WholeWindow } from '../../../../sql/resolve/resolution.ts'
 import type { Call, Expression, NamedArgument, Node } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
-import { argument, safe, beforeCall, patternBeforeCall } from '../safe.ts'
+import { argument, beforeCall, patternBeforeCall, repeated, safe } from '../repeats.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { typeIn } from '../coercion.ts'
 import type { Zone } from '../dates-and-times.ts'
 import { columnValue, levelOf, namesIn } from '../names.ts'
-import { repeated } from '../repeats.ts'
 
 /** From DuckDB SQL of the arguments to that of the call; or a DuckDB function. */
 type Template = string | ((...args: string[]) => string)

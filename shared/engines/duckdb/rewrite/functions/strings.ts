@@ -153,7 +153,7 @@ export const stringFunctions: Rules = {
   ],
   CONTAINS_SUBSTR: containsSubstring,
   FORMAT: format,
-  ...each('NORMALIZE NORMALIZE_AND_CASEFOLD', normalized),
+  ...each('NORMALIZE NORMALIZE_AND_CASEFOLD', normalize),
 }
 
 /** Whether a value, or any inside an array, a STRUCT or JSON, has a text in it, without regard to case and Unicode's forms. */
@@ -206,7 +206,7 @@ function jsonTexts(json: string): string {
 }
 
 /** To one of Unicode's forms. */
-function normalized(duck: string): Rule {
+function normalize(duck: string): Rule {
   return (site, text, form = 'NFC') => {
     if (/^NFK?[CD]$/.test(form)) return `gsql_${duck}(${text}, '${form}')`
     throw site.invalid(`${site.name} takes NFC, NFD, NFKC or NFKD`, site.call.arguments[1])

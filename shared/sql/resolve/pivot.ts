@@ -3,7 +3,7 @@ import { nameOfPivoted } from '../columns.ts'
 import type * as ast from '../tree.ts'
 import { calledName, descendants } from '../walk.ts'
 import { isAggregate } from './calls.ts'
-import { coerced } from './coercion.ts'
+import { coerce } from './coercion.ts'
 import {
   type Column,
   type Context,
@@ -32,7 +32,7 @@ function keysOf(context: Context, { columns }: RangeVariable, parts: ast.AnyNode
 export function pivot(context: Context, node: ast.Pivot, scope: Scope): Rows {
   const rows = rowsOf(context, node, scope)
   const { type } = context.value(node.by, scope)
-  const totals = node.aggregates.map(aggregate => pivoted(context, node, aggregate, scope))
+  const totals = node.aggregates.map(aggregate => pivotAggregate(context, node, aggregate, scope))
   const keys = keysOf(context, rows, [...node.aggregates, node.by])
   let { open } = rows
   const made = node.values.flatMap(value => {
@@ -76,10 +76,10 @@ function checkValue(context: Context, value: ast.SelectColumn, type: Type | null
       value,
       `PIVOT IN list item must be type ${typeName(type)} to match the PIVOT FOR expression; found ${typeName(constant.type)}`,
     )
-  else if (type) coerced(context, expression, constant, type)
+  else if (type) coerce(context, expression, constant, type)
 }
 
-function pivoted(
+function pivotAggregate(
   context: Context,
   node: ast.Pivot,
   { expression, alias, at }: ast.SelectColumn,
