@@ -9,17 +9,16 @@ import { readBody } from './http/body.ts'
 import { type Address, type Found, type Handler, addresses, finderOf } from './http/addresses.ts'
 import { type Call, type Exchange, httpFunction } from './http/call.ts'
 import { allowIssuersOrigins, allowOrigin, preflight } from './http/cors.ts'
-import { mcp } from './mcp/route.ts'
+import { describeResource, mcp } from './mcp/route.ts'
 import { nothingHere } from './http/problem.ts'
 import { authenticate, openToPages } from './query/access.ts'
 import { answer } from './query/answer.ts'
 import { draftEndpoint } from './query/draft.ts'
-import { describeTables, explainEndpoint, listEndpoints } from './query/endpoints.ts'
+import { describeAlerts, describeTables, explainEndpoint, listEndpoints } from './query/endpoints.ts'
 import { explorerHandlers } from './query/explorer-files.ts'
 import { describeApi } from './query/openapi.ts'
 import { changeView, views } from './query/views.ts'
-import { describeAlerts, describeAlertsOfEndpoint } from './query/alerts.ts'
-import { describeResource } from './mcp/protected-resource.ts'
+import { describeAlertsOfEndpoint } from './query/alerts.ts'
 
 type Handle = (call: Call) => Promise<void> | void
 
@@ -106,7 +105,7 @@ function read(find: ReturnType<typeof finderOf>, path: string): Found {
   throw new ApiError('invalid_request', 'The target of the request is not a path that begins with /.')
 }
 
-/** What Logflare lists and there is none of here: an array, which its readers pass on with status 200. */
+/** Lists that Logflare has and this service does not: an empty array, which its clients accept. */
 async function listNone(call: Call): Promise<void> {
   await authenticate(call)
   call.res.setHeader('Cache-Control', 'no-store')

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
-/** What is ours in it: DATA_DIR may be a folder that holds other things, too. */
+/** The service's own entries: DATA_DIR may be a folder that holds other things, too. */
 const own = [
   'logs',
   'explorer',
@@ -39,7 +39,7 @@ export function openDataFolder(folder: string): void {
   for (const name of own) makeAllPrivate(join(folder, name))
 }
 
-/** Writes what is none of the data, such as files of queries/, as other programs of the user do. */
+/** Writes files that are not data, such as those of queries/, with the user's default permissions. */
 export function asUsual<T>(write: () => T): T {
   if (usersMask === undefined) return write()
   process.umask(usersMask)
@@ -80,10 +80,10 @@ export function portFile(folder: string): string {
 }
 
 /**
- * Makes a file, in place of one of before. What is written stands beside it until it is whole, under a name of its own: two
+ * Creates or replaces a file. What is written stands beside it until it is whole, under a name of its own: two
  * engines of one process may make the same file at once.
  * @param write fills the file of that name
- * @throws what `write` or the file system throws; nothing is left beside then, and the file of before is as it was
+ * @throws what `write` or the file system throws; the temporary file is removed, and an existing file is unchanged
  */
 export async function writeWhole(file: string, write: (beside: string) => unknown): Promise<void> {
   const beside = `${file}.${randomUUID()}.tmp`

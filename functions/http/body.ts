@@ -9,7 +9,7 @@ import { isDeepJson, tooDeep } from '../../shared/nesting.ts'
 const maxBodyBytes = 256 * 1024
 
 /**
- * Reads and parses a request's JSON body into `req.body`. A request without a body is left as it is, whatever its
+ * Reads and parses a request's JSON body into `req.body`. A request without a body is left unchanged, whatever its
  * Content-Type; one with a body of another type has its body ignored.
  * @throws ApiError `payload_too_large`, `invalid_request`
  */

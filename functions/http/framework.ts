@@ -121,7 +121,7 @@ function pathIn(target = ''): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** What Node would answer by itself. The connection ends: a body may follow, which nobody reads. */
+/** What Node would answer by itself. The connection ends: a body may follow, which is not read. */
 function refuse(res: ServerResponse, detail: string): void {
   sendProblem(res, new ApiError('invalid_request', detail, { headers: { Connection: 'close' } }), {
     path: '',

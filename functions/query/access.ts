@@ -46,7 +46,7 @@ const anyone: Caller = {
 }
 
 /**
- * A public endpoint, for a call without a key: in the version in force, which alone has to be harmless. `null` where the call
+ * A public endpoint, for a call without a key: its current version only, as earlier ones may show more. `null` where the call
  * names none.
  * @throws ApiError `rate_limited`
  */

@@ -81,7 +81,7 @@ interface Metric {
 type Refuse = (column: string, reason: string) => never
 
 /**
- * Lines of a metric stand together, whatever the order of the rows. A row whose value is NULL is left out.
+ * Lines of a metric are grouped, in any order of the rows. A row whose value is NULL is left out.
  * @throws ApiError `invalid_parameter` that names the column, and what it has to hold
  */
 export function prometheus(rows: Row[], columns: string[]): string {

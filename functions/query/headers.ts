@@ -6,11 +6,11 @@ import { booleans } from '../../shared/endpoints/query-string.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
-/** Of requests; an answer has the first. Logflare's other headers begin as the second does. */
+/** Either in a request; the first in an answer. Logflare's clients send the second. */
 const versionHeaders = ['svc-endpoint-version', 'lf-endpoint-version'] as const
 
 /**
- * The endpoint in the version that the call's header names, or the one in force.
+ * The endpoint in the version that the call's header names, or the current one.
  * @throws ApiError `invalid_parameter`, `not_found`
  */
 export async function versionFor({ req, services, notes }: Call, endpoint: Endpoint): Promise<Endpoint> {
@@ -28,12 +28,12 @@ export async function versionFor({ req, services, notes }: Call, endpoint: Endpo
   return found
 }
 
-/** Whether the call's headers name one, a wrong one too. */
+/** Whether a header names a version, valid or not. */
 export function namesVersion(headers: IncomingHttpHeaders): boolean {
   return versionHeaders.some(name => Boolean(headers[name]))
 }
 
-/** `null` for the one in force. */
+/** `null` = the current version. */
 function requestedVersion(headers: IncomingHttpHeaders): string | null {
   let asked: string | null = null
   for (const name of versionHeaders) {

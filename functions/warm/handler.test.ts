@@ -12,10 +12,9 @@ import { Budget } from '../../shared/warm/turn.ts'
 import type { WarmReport } from '../../shared/warm/report.ts'
 import { warm } from '../../shared/warm/warm.ts'
 import { edgeRow } from '../testing/edges.ts'
-import { type TestService, patchOnce, startService } from '../testing/service.ts'
+import { patchOnce, startService, type TestService } from '../testing/service.ts'
 import { type Reading, rowOf, startReading, table } from '../testing/upstream.ts'
-import { warmHandler } from './handler.ts'
-import type { PublicKeys } from './oidc.ts'
+import { type PublicKeys, warmHandler } from './handler.ts'
 
 describe('the handler', () => {
   const now = '2026-03-10T12:30:30.000Z'

@@ -1,6 +1,6 @@
 /** `lqe warm [NAME]`: one call of the warm function, as Cloud Scheduler makes it. */
 import { Command } from 'commander'
-import { lineOfAlerts, lineOf as lineOfReport, warmEndpoints } from '../../functions/warm/handler.ts'
+import { lineOf as lineOfReport, lineOfAlerts, warmEndpoints } from '../../functions/warm/handler.ts'
 import type { Config } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'

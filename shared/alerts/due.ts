@@ -7,7 +7,7 @@ const leastMs = 60_000
 /** What a channel has not taken is tried again, though the alert may have longer intervals. */
 const mostBetweenCallsMs = 300_000
 
-/** Milliseconds between evaluations: of an answer that is kept for so long, more would say the same. */
+/** Milliseconds between evaluations, by default as long as an answer is cached: in between it cannot change. */
 export function intervalMs({ warm, cacheSeconds }: Endpoint, { everyMs }: Alert): number {
   return everyMs ?? Math.max(leastMs, (warm?.seconds ?? cacheSeconds) * 1000)
 }

@@ -69,7 +69,7 @@ const maxOutbox = 20
 /** The store may delete the state of an alert that is not there any more. */
 const keepMs = 30 * 86_400_000
 
-/** Where the document is. Sets are the same in whatever order their parameters are written. */
+/** The document of a set. The order of its parameters does not count. */
 export function recordAt({ endpoint, alert, set }: Subject): Reference {
   const sorted = Object.entries(set).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const digest = hash('sha256', JSON.stringify(sorted)).slice(0, 16)
@@ -167,7 +167,7 @@ export function recordIn(fields: Fields): AlertRecord {
   return JSON.parse(fields['record'] as string) as AlertRecord
 }
 
-/** Whether the document has to be written: what is kept, or that it is still needed. */
+/** Whether the document has to be written: the record has changed, or its time to live is half over. */
 export function isChanged(fields: Fields, after: AlertRecord, now: number): boolean {
   const { expireAt } = fields
   const isOld = !(expireAt instanceof Date) || expireAt.getTime() < now + keepMs / 2
@@ -180,7 +180,7 @@ function silenceAt({ id }: Endpoint, { name }: Alert): Reference {
   return { collection, id: `${id}.${name}` }
 }
 
-/** Until then nothing is told of the alert; what still holds after it is told then. @throws StoreError */
+/** Silences an alert for `ms`; what still holds afterwards is told then. @returns its end. @throws StoreError */
 export async function silence(store: Store, endpoint: Endpoint, alert: Alert, ms: number): Promise<Date> {
   const at = silenceAt(endpoint, alert)
   const { readAt } = await store.get(at, [])
@@ -189,7 +189,7 @@ export async function silence(store: Store, endpoint: Endpoint, alert: Alert, ms
   return expireAt
 }
 
-/** @returns until when, `null` = there is none. @throws StoreError */
+/** @returns the end of the silence, or `null`. @throws StoreError */
 export async function silencedUntil(store: Store, endpoint: Endpoint, alert: Alert): Promise<Date | null> {
   const { document, readAt } = await store.get(silenceAt(endpoint, alert))
   const until = document?.fields['expireAt']

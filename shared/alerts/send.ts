@@ -45,7 +45,7 @@ interface Pass extends Sending {
   applied: string | null
 }
 
-/** A channel that fails is left alone for the rest of the call, so that it costs one wait, and not one for each message. */
+/** A channel that fails is skipped for the rest of the call: it costs one wait, not one for each message. */
 export async function sendAll(sending: Sending, all: Stored[]): Promise<Map<Stored, Sent>> {
   if (all.length === 0) return new Map()
   const applied = await sending.appliedChannels().catch((error: unknown) => {

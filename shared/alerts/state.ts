@@ -75,7 +75,7 @@ export interface AlertState {
   waiting: { finding: Finding; since: number } | null
 }
 
-/** An engine that fails for a moment is nobody's alarm. */
+/** An engine may fail for a moment without an alarm. */
 const failingMs = 5 * 60_000
 
 export function firstState(now: number): AlertState {
@@ -137,7 +137,7 @@ function findingOf(state: ToldState): Finding {
 
 const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g
 
-/** Names that stand for what was found; a column of that name is read all the same. */
+/** Names for results of the evaluation; a column of the same name takes precedence. */
 export const ownNames = ['value', 'rows'] as const
 
 /** The names in a text. */

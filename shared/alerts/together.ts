@@ -41,7 +41,7 @@ interface Refreshing {
 const reads = { concurrency: 32 }
 
 /**
- * What is left, for whatever reason, is run where it is asked for.
+ * Sets that are not refreshed here run when the alert asks for them.
  * @param subjects of one endpoint
  * @returns bytes that the engine read, where it says
  */
@@ -92,7 +92,7 @@ function askedBy({ endpoint, set }: Subject, moment: number) {
   }
 }
 
-/** A new one, without an answer, where there is none. No reader has used it, so that the warmer leaves it alone. */
+/** Creates an empty head where there is none, marked as unused so that the warmer ignores it. */
 async function headFor(store: Store, keyFields: CacheKeyFields, expireAt: Date): Promise<Head | null> {
   const at = headAt(cacheKey(keyFields))
   const { document } = await store.get(at, lightFields)

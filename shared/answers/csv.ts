@@ -8,7 +8,7 @@ export function csv(rows: Row[], columns: string[]): string {
   return [csvLine(columns, guard), ...lines].map(line => `${line}\r\n`).join('')
 }
 
-/** A record of CSV without its line end. @param written what becomes of a value's text */
+/** A CSV record without its line end. @param written encodes the text of a value */
 export function csvLine(values: readonly Value[], written = (text: string) => text): string {
   return values.map(value => field(value, written)).join(',')
 }
@@ -45,7 +45,7 @@ function asTexts(fields: string[]): string {
 /**
  * A spreadsheet would run text that begins as a formula, so an apostrophe goes in front (OWASP, "CSV Injection"). One of
  * another locale splits at other signs than the comma, where no quotation marks hold text together, so behind these too.
- * Numbers, decimals and infinities are left alone.
+ * Numbers, decimals and infinities are not changed.
  */
 function guard(text: string): string {
   return mayBegin.test(text) ? text.replace(formula, "$1'") : text

@@ -13,14 +13,18 @@ import type { Timing } from '../timing.ts'
 import { CacheEntries, type CacheEntry } from './entries.ts'
 import {
   asApiError,
+  cacheKey,
+  type CacheKeyFields,
   failureFields,
+  firstFields,
+  type Head,
+  headAt,
   isMistake,
   isOfCaller,
   isOfQuery,
   nextFailure,
   recordedError,
-} from './failures.ts'
-import { cacheKey, type CacheKeyFields, firstFields, type Head, headAt } from './head.ts'
+} from './head.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
 import { type CacheTimes, cacheTimes, noteEveryMs } from './times.ts'

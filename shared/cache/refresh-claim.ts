@@ -8,8 +8,18 @@ import type { Answer } from '../answers/answer.ts'
 import type { ApiError } from '../errors.ts'
 import { type Fields, ignoreStoreError, type Store } from '../stores/store.ts'
 import { timeouts, withTimeout } from '../stores/calls.ts'
-import { type Failure, failureFields, nextFailure } from './failures.ts'
-import { belongsTo, cacheKey, type CacheKeyFields, type Head, headAt, headOf, lightFields } from './head.ts'
+import {
+  belongsTo,
+  cacheKey,
+  type CacheKeyFields,
+  type Failure,
+  failureFields,
+  type Head,
+  headAt,
+  headOf,
+  lightFields,
+  nextFailure,
+} from './head.ts'
 import { conditionalWrite, type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
 import { cacheTimes, type LeaseTimes } from './times.ts'

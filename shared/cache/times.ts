@@ -15,9 +15,9 @@ export interface CacheTimes {
    * of Cloud Run may have no CPU (https://cloud.google.com/run/docs/configuring/billing-settings).
    */
   writeMs: number
-  /** How long a store that failed is left alone. */
+  /** How long the store is not asked after a failure. */
   storeDownMs: number
-  /** How long an engine that failed is left alone: this long, then twice, four and eight times as long. */
+  /** How long the engine does not run after a failure: this long, then twice, four and eight times as long. */
   backOffMs: number
 }
 

@@ -186,7 +186,7 @@ function assertHarmless({ cache, sandbox, redact }: DefinitionFile): void {
       ? ''
       : 'needs cache.seconds, such as 60: without it every call of anyone runs the query',
     sandbox === false ? '' : 'does not go with sandbox: take that out, or make a second endpoint without it',
-    redact ? '' : 'needs redact: true, so that nobody reads personal data without a key',
+    redact ? '' : 'needs redact: true, so that personal data needs a key',
   ]
   const problems = details.filter(Boolean).map(detail => ({ pointer: '/public', detail }))
   if (problems.length > 0) throw new DefinitionError(problems)
@@ -365,7 +365,7 @@ function schemaProblems(errors: ErrorObject[]): DefinitionProblem[] {
   return errors.filter(({ keyword }) => !summaries.has(keyword)).map(problemOf)
 }
 
-/** What definitions of before have, and what to do instead. */
+/** Fields of earlier versions, and their replacements. */
 const gone: Record<string, string> = {
   '/answers':
     'a query over a roll-up is its rollup.from, and its parameters are rollup.when. Delete the roll-ups by the hour and the queries over them: they are made of these',

@@ -206,7 +206,7 @@ export function fieldsOf(endpoint: Endpoint): Fields {
   return { format: formats.definition, name, version, definition: JSON.stringify(endpoint) }
 }
 
-/** One that was applied before there were roll-ups, `explore`, `chart` or labels has none. @throws ApiError for a later version's */
+/** Documents of earlier versions lack roll-ups, `explore`, `chart` or labels. @throws ApiError for a newer format */
 export function endpointIn(fields: Fields): Endpoint {
   assertReadable('definition', fields, `The definition of ${fields['name'] as string}`)
   const { rollup, ...stored } = JSON.parse(fields['definition'] as string) as Endpoint & { rollup?: Rollup }

@@ -10,11 +10,11 @@ export const endpointsCollection = 'endpoints'
 export const maxEndpoints = 400
 
 export interface Endpoints {
-  /** By id (a UUID, in any case), by name or by alias, as it is in force. `null` where there is none. */
+  /** The current version, by id (a UUID, in any case), name or alias; `null` if unknown. */
   find(idOrName: string): Promise<Endpoint | null>
   /** The same of those that are public alone: calls that know none cost no read of their own. */
   findPublic(idOrName: string): Promise<Endpoint | null>
-  /** A version of the endpoint that was applied before, as callers may have it now. `null` where there is none. */
+  /** An earlier version, as callers may have it now; `null` if unknown. */
   version(current: Endpoint, version: string): Promise<Endpoint | null>
   /** All of them, by name. */
   all(): Promise<Endpoint[]>
@@ -31,7 +31,7 @@ interface Options {
 
 /**
  * Reads endpoints through a memory (`../stores/remember-reads.ts`, also for what holds while the store does not answer); a
- * changed definition is in force everywhere after `rememberMs` milliseconds.
+ * changed definition is current everywhere after `rememberMs` milliseconds.
  * @returns throws ApiError `store_unavailable`
  */
 export function openEndpoints(

@@ -30,7 +30,7 @@ export interface Parameters {
   undeclared: string[]
   /** Of those, for a header: plain names only, ten at most. */
   ignored: string[]
-  /** Of those, such as are near a declared one that was not sent, with its name. */
+  /** Those whose name is near a declared one that was not sent, with that name. */
   misspelt: Record<string, string>
 }
 
@@ -42,7 +42,7 @@ const defaultMaxLength = 1000
  * @param query the raw query string, without `?`
  * @param pins parameters that the caller's key fixes: name -> decoded text
  * @param now what relative times count from; see `presentFor`
- * @param redact what becomes of the first names, which come back: they may hold what values may
+ * @param redact redacts the unknown names that the error repeats, as they may hold personal data
  * @throws ApiError `invalid_parameter` naming every parameter that is missing, repeated or malformed;
  *   `pinned_parameter` for another value than the key's, or a pin that the endpoint cannot apply; `internal` for a default
  *   that does not fit its own parameter

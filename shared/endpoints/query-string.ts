@@ -19,7 +19,7 @@ export const booleans: ReadonlyMap<string, boolean> = new Map([
 /** Parameters of every endpoint, which none may declare. Logflare calls GoogleSQL `bq_sql`, too. */
 export const reservedNames = new Set(['sql', 'bq_sql', 'format'])
 
-/** Parameters in which Logflare takes a query, with the dialect where it is none that is spoken here. */
+/** Parameters in which Logflare takes a query, with the dialect if it is not supported here. */
 const dialects: ReadonlyMap<string, string | null> = new Map([
   ['sql', null],
   ['bq_sql', null],

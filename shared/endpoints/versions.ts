@@ -26,7 +26,7 @@ export function versionAt(id: string, version: string): Reference {
   return { collection: versionsCollection, id: `${id}.${version}` }
 }
 
-/** What a version is called: other alerts change no answer, but are kept as well. */
+/** The id of a version. Other alerts change no answer, but make a version, too. */
 export function nameOfVersion({ version, alerts }: Endpoint): string {
   return alerts ? `${version}-${hash('sha256', JSON.stringify(alerts)).slice(0, 8)}` : version
 }
@@ -93,14 +93,14 @@ function versionIn({ fields }: Document): EndpointVersion {
 
 /** What `apply` has done with an endpoint. */
 interface Applied {
-  /** As it was in force before; `null` for a new one. */
+  /** The current version before; `null` for a new endpoint. */
   before: { endpoint: Endpoint; since: Date } | null
   /** `null` where it is as before, or removed. */
   after: Endpoint | null
 }
 
 /**
- * Keeps what is in force now, and what was before and is not kept yet, and ends earlier ones where the definition says so.
+ * Stores the current version, and the one before if it is missing, and ends earlier ones where the definition says so.
  * Every call may be repeated.
  * @param by who applies it
  * @throws StoreError

@@ -89,7 +89,7 @@ export async function addView(store: Store, shelf: Shelf, text: ViewText, by: st
 /**
  * Changes a view; where its name becomes another, its id does.
  * @param seen id and version of the view as it was read
- * @throws ApiError `conflict` where the view is another one by now, or the new name is taken
+ * @throws ApiError `conflict` where the view has changed since it was read, or the new name is taken
  */
 export async function replaceView(
   store: Store,
@@ -117,7 +117,7 @@ export async function replaceView(
   return viewIn({ fields, version: written!.version })
 }
 
-/** @throws ApiError `conflict` where the view is another one by now */
+/** @throws ApiError `conflict` where the view has changed since it was read */
 export async function removeView(
   store: Store,
   shelf: Shelf,

@@ -60,7 +60,7 @@ export interface RunLimits {
   asText?: boolean
   /** The most bytes the engine may scan (billed bytes on BigQuery); absent = no limit for this run. */
   maxBytes?: number
-  /** Whether a result that the engine itself has kept will not do. */
+  /** Whether the engine must not answer from its own cache of results. */
   noCache?: boolean
   /** Cancels the run; it then fails with `cancelled`. */
   signal?: AbortSignal
@@ -132,7 +132,7 @@ export interface QueryEngine {
   close(): Promise<void>
 }
 
-/** Where an engine keeps roll-ups. A changed one is another one. Each call throws EngineError, and nothing else. */
+/** An engine's store of roll-ups. A changed definition is a new roll-up. Calls throw EngineError only. */
 export interface RollupKeeper {
   has(rollup: Rollup): Promise<boolean>
   /** Does nothing where it is there. */

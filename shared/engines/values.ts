@@ -86,7 +86,7 @@ export function element(value: Value): Value {
   return value
 }
 
-/** The elements of a bound array. Throws EngineError `rejected` if the value is none. */
+/** The elements of a bound array. Throws EngineError `rejected` for another value. */
 export function boundItems(name: string, type: ArrayType, value: Value): Value[] {
   if (!Array.isArray(value)) throw invalidBinding(name, type)
   return value

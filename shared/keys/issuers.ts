@@ -33,7 +33,7 @@ interface Issuer extends Limits {
   origins: string[] | null
 }
 
-/** An issuer, and the text of all that it says: another text is another issuer. */
+/** An issuer, and all of its fields as text, which tells whether it has changed. */
 export interface KnownIssuer extends Issuer {
   text: string
 }
@@ -198,7 +198,7 @@ export async function addIssuer(store: Store, issuer: KnownIssuer): Promise<void
   await store.batch([{ type: 'replace', at, fields }])
 }
 
-/** Where an issuer is kept, and as what. */
+/** The reference and the fields of an issuer's document. */
 export function documentOf({ text: _, ...issuer }: KnownIssuer): { at: Reference; fields: Fields } {
   return {
     at: { collection, id: issuer.name },

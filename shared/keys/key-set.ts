@@ -66,7 +66,7 @@ export class KeySet {
     return this.known ? this.clock.now() - this.known.readAt : Infinity
   }
 
-  /** Calls share a read. What comes late counts all the same. */
+  /** Concurrent calls share a read; a late result is used by the next call. */
   private readAgain() {
     if (this.reading) return this.reading
     const readAt = this.clock.now()

@@ -138,7 +138,7 @@ export function fieldsOfKey(record: KeyRecord): Fields {
 
 const newestFirst = { collection: 'keys', orderBy: { field: 'createdAt', direction: 'desc' } } as const
 
-/** Every document in the place of a key, the newest first; its record is `null` where it is none. @throws as `listKeys` does */
+/** All documents of the collection, the newest first; `null` for one that is not a valid record. @throws as `listKeys` does */
 export async function* everyKey(
   store: Store,
 ): AsyncGenerator<{ id: string; version: string; record: KeyRecord | null }> {
@@ -194,7 +194,7 @@ export async function revokeKey(store: Store, id: string): Promise<void> {
   await store.update(keyReference(id), { set: { revokedAt: new Date(readAt) } })
 }
 
-/** Without a trace, for a key that nobody was given: it is in no list and no export. @throws StoreError */
+/** Deletes the document, for a key that was never handed out: it is in no list and no export. @throws StoreError */
 export async function removeKey(store: Store, id: string): Promise<void> {
   await store.remove(keyReference(id))
 }

@@ -24,7 +24,7 @@ const mostCharacters = 8_000
 /** Clocks differ. */
 const toleranceSeconds = 5
 
-/** A token that was verified, by which issuer and keys. It is verified again as soon as one of them is another. */
+/** A verified token, with its issuer and keys. It is verified again when either changes. */
 interface Verified {
   caller: Caller
   iss: string
@@ -36,7 +36,7 @@ interface Verified {
 
 interface Options {
   issuers: Issuers
-  /** File of the key that `lqe token` signs with; `null` = it signs for nobody. */
+  /** File of the key that `lqe token` signs with; `null` = it makes no tokens for this service. */
   localKey: string | null
   /** Milliseconds from any start but 0. */
   clock?: { now(): number }
@@ -45,8 +45,8 @@ interface Options {
 }
 
 /**
- * Who sends a token. One that was verified is remembered by its hash, until it expires, its issuer is another or gone, or the
- * issuer's keys are others: all within 30 s.
+ * Who sends a token. A verified token is cached by its hash until it expires, or its issuer or the
+ * issuer's keys change: all within 30 s.
  * @returns throws ApiError `unauthenticated` naming the claim that is wrong, `store_unavailable` or `issuer_unavailable`
  */
 export function openTokens({

@@ -146,7 +146,7 @@ async function readSecret(store: Store): Promise<{ value: Secret; validMs: numbe
 
 /**
  * Replaces the secret. Cursors are made with the new one once every process has it, so that none meets one that it does not know.
- * @param overlapMs how long cursors of before are taken; 0 = until then
+ * @param overlapMs how long cursors under the old secret stay valid; 0 = no longer
  * @returns when they are not any more
  * @throws StoreError, and SecretError where the last rotation is not over
  */

@@ -182,7 +182,7 @@ const longest = 60
 
 const opening = /(?:\[|%5B)$/i
 const closing = /\]|%5D/iy
-/** `%eth0`, in URLs `%25eth0`; the escape of a printable character is none. */
+/** `%eth0`, in URLs `%25eth0`; the escape of a printable character is not a zone. */
 const zone = /(?:%25|%(?![2-7][0-9a-f]))[\w.~-]{0,31}\w/iy
 const rangeAfter = /\/\d{1,3}(?!\d)/y
 
@@ -248,7 +248,7 @@ function findAddress(text: string, [start, end]: Span, groups: string[]): Span |
     const from = start + groups.slice(0, dropped).join('').length + dropped
     for (const rest of endings(groups.slice(dropped), wordAfter)) {
       const address = rest.join(':')
-      // After `name::` only a full address: `std::1` is none.
+      // After `name::` only a full address: `std::1` is not one.
       if (dropped === 2 && rest.includes('')) continue
       if (isIpv6(address, text, from, from + address.length)) return [from, from + address.length]
     }

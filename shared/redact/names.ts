@@ -17,7 +17,7 @@ export type NameKind =
   | 'datum'
   /** A version: there `1.2.3.4` is no address. */
   | 'version'
-  /** An id: there a number that would pass for a card's is none. */
+  /** An id: a number in it is not a card's, even if its check digit is right. */
   | 'id'
   /** Computed from stored numbers by a caller's SQL, under a name that it gives: shown in part. */
   | 'number'

@@ -37,7 +37,7 @@ export const mark = {
   iban: 8192,
 } as const
 
-/** What is noted on the way to the marks. */
+/** Intermediate flags, from which marks follow. */
 const [digit, inId, joint, rare] = [1 << 14, 1 << 15, 1 << 16, 1 << 17]
 const allMarks = (1 << 14) - 1
 const sign = /[^ -~]|["$%'+.:=@\\`-]/

@@ -20,7 +20,7 @@ import {
   unite,
 } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
-import { credentials } from './credentials.ts'
+import { credentials, passwords } from './secrets.ts'
 import { decodings, hasEscapes, mostPasses } from './escapes.ts'
 import { field } from './fields.ts'
 import { ipv4, ipv4InHostName, ipv6, ipv6InHostName, mac } from './addresses.ts'
@@ -28,7 +28,6 @@ import { kindOf, type NameKind, names } from './names.ts'
 import { mark, marksOf } from './prefilter.ts'
 import { redactJson } from './json.ts'
 import { freeNames, rowWalk } from './rows.ts'
-import { passwords } from './passwords.ts'
 
 /** In the order of work: a class whose members may hold members of another comes before it. */
 export const classes: PersonalClass[] = [

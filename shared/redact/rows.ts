@@ -44,7 +44,7 @@ export interface Place {
 }
 
 /**
- * The rows' own keys are the columns that the query names: `redactNames` has what becomes of those.
+ * The rows' own keys are the columns that the query names: `redactNames` redacts those.
  * @returns what redacts one row after the other; a row shares with the given one the parts in which nothing was found
  */
 export function rowWalk(
@@ -120,7 +120,7 @@ export function redactString(place: Place, text: string, policy: Policy): string
 
 /** The names of cities, hosts and agents in a log are about so many; ids and messages are known to differ soon. */
 const few = 32
-/** Users, their sessions and paths are many and recur: so many more are kept for each that did. */
+/** Users, sessions and paths are many, and recur: the cache grows by so many for each hit. */
 const perRepeated = 4
 
 function redactedText({ kind, personal }: Place, text: string, policy: Policy): string {

@@ -169,7 +169,7 @@ function withRisk(risks: Risks, one: Risk): Risks {
 
 /**
  * Code and detail by the reason alone: BigQuery gives one reason under several statuses. `{message}` is the engine's,
- * and so is the whole detail where there is none here: the caller's own input is at fault.
+ * and so is a detail without words of this table: the caller's own input is at fault.
  */
 const meanings: Record<EngineErrorReason, [code: ErrorCode, detail?: string]> = {
   rejected: ['invalid_query'],

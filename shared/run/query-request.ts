@@ -1,4 +1,4 @@
-/** What is asked of an endpoint, and what comes of it. */
+/** A request for an endpoint's rows, and its result. */
 import type { CacheResult } from '../cache/cache.ts'
 import type { CacheKeyFields } from '../cache/head.ts'
 import type { Endpoint } from '../endpoints/definition.ts'

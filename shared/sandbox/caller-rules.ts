@@ -200,7 +200,7 @@ function tableHint(path: ast.Identifier[], tables: string[], columns: string[]):
   return ''
 }
 
-/** The table that a name may mean, to follow the words that say that it is none; empty where none is near. */
+/** A suggestion behind the message for an unknown table: the nearest name; empty if none is near. */
 function tableMeant({ name }: ast.Identifier, tables: string[]): string {
   const near =
     nearestName(name, tables) ?? tables.find(table => nameKey(table).startsWith(`${nameKey(name)}_`))

@@ -1,6 +1,6 @@
 /**
- * A caller whose answers are redacted against his wish may send SQL in which stored text stays as it is: redaction
- * finds what is personal in a text by its form, by what stands around it, and by the name of its column, so none of these may change.
+ * SQL of a caller whose answers are always redacted must leave stored text unchanged: redaction finds personal data in a text by
+ * its form, by its context, and by the name of its column, so none of these may change.
  * `shared/sandbox/README.md`, "Redacted answers", has the language; what is not in it is refused.
  */
 import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
@@ -53,7 +53,7 @@ import {
   vary,
 } from './redacted-values.ts'
 import { functionName } from '../sql/resolve/calls.ts'
-import { isWordAt } from '../sql/resolve/date-parts.ts'
+import { isWordAt } from '../sql/resolve/arguments.ts'
 import type { Column, RangeVariable, Resolution } from '../sql/resolve/resolution.ts'
 import { elementOf, type Type } from '../sql/resolve/types.ts'
 
@@ -120,7 +120,7 @@ class Judge {
     this.problem ??= new Violation(message, at)
   }
 
-  /** As more than an operand of a comparison. */
+  /** Uses a value beyond a comparison: its problem counts. */
   private use(value: Value): Value {
     this.problem ??= value.problem ?? null
     return value
@@ -756,7 +756,7 @@ function partsOf({ columns, rest }: Row): Value[] {
   return [...columns.map(({ value }) => value), ...(rest ? [rest] : [])]
 }
 
-/** Whether it is none that is known here. */
+/** Whether the function is unknown here. */
 function isLost(column: Column | null): boolean {
   const from = column?.from
   return from?.kind === 'node' || (from?.kind === 'columns' && from.columns.length === 0)

@@ -430,7 +430,7 @@ const closed: [names: RegExp, why: string][] = [
   ],
 ]
 
-/** Why a function that exists is left out; `null` for a name that is none of a function known here. */
+/** Why a function of GoogleSQL is not supported; `null` for an unknown name. */
 export function whyClosed(name: string): string | null {
   return closed.find(([names]) => names.test(name.toUpperCase()))?.[1] ?? null
 }

@@ -35,7 +35,7 @@ export const unsupported = table(String.raw`
   RANGE => RANGE values are not supported
 `)
 
-/** The whole message for a word that stands where GoogleSQL has none of that name, or one that it does not know. */
+/** The whole message for a keyword or a name of another dialect. */
 export const words = table(String.raw`
   REGEXP|RLIKE|SIMILAR => $& is not supported: write REGEXP_CONTAINS(x, r'pattern')
   ILIKE => ILIKE is not supported: write LOWER(x) LIKE '%text%', or REGEXP_CONTAINS(x, '(?i)text')

@@ -1326,7 +1326,7 @@ function each<Value>(words: string, value: Value): Record<string, Value> {
 
 type SetOperator = Pick<ast.SetOperation, 'operator' | 'byName'>
 
-/** Without parentheses, operations in a chain are all the same. */
+/** Without parentheses, all operators of a chain are equal. */
 function sameOperation(one: SetOperator, other: SetOperator): boolean {
   const names = ({ byName }: SetOperator) => byName?.on.map(({ name }) => name.toLowerCase()).join()
   return (

@@ -17,7 +17,7 @@ export function placeInOther(from: string, place: Place, to: string): Place | nu
   return node && placeOf(to, node.at)
 }
 
-/** The node of `tree` that has the number of the node at the offset `at` in `text`, which is another text of that tree. */
+/** The node of `tree` that corresponds to the node at offset `at` in `text`, another text of the same tree. */
 export function nodeAt(text: string, at: number, tree: Query): AnyNode | null {
   const nodes = [...descendants(parse(text, limits))]
   const last = nodes.reduce((most, node) => (node.at <= at ? Math.max(most, node.at) : most), -1)

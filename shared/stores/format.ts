@@ -1,5 +1,5 @@
 /**
- * The numbers of the forms in which things are kept that outlive a process, one for each kind. What has no number is of format 1,
+ * Format numbers of what is stored, one for each kind. No number means format 1,
  * from before there were numbers. Older formats are read; a newer one was written by a later version of this program.
  *
  * A number is raised where code of before would misread the new form, not for a field that it may leave alone: first a version

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts'
 import { StoreError } from './store.ts'
 import { withTimeout } from './calls.ts'
 
-/** While the store does not answer, what was read is in force for so long: a revocation then takes as long. */
+/** While the store does not answer, cached values stay valid for so long: a revocation then takes as long. */
 const outageMs = 300_000
 /** During an outage the store is asked again after so long. */
 const retryMs = 5_000
@@ -12,7 +12,7 @@ const retryMs = 5_000
 const patienceMs = 1_000
 
 interface MemoryOptions<Value, Context> {
-  /** Values kept; the least recently used goes first. */
+  /** Most values cached; the least recently used goes first. */
   max: number
   /** How long a value is used without another read, milliseconds. 0 = each call reads. */
   rememberMs: number

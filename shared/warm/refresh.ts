@@ -5,7 +5,7 @@ import { blame } from '../run/blame.ts'
 import { estimateOver, lacksRollup, runQuery } from '../run/run-query.ts'
 import { redactError } from '../run/get-answer.ts'
 import { claim, type Claim, claimTogether } from '../cache/refresh-claim.ts'
-import { asApiError } from '../cache/failures.ts'
+import { asApiError } from '../cache/head.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ownQuery, queryFor, readsRollups, type SavedQuery, statementOf } from '../endpoints/saved-query.ts'
 import {

@@ -203,7 +203,7 @@ async function hasView(rest: Rest, rollup: Rollup, names: TableNames): Promise<b
   }
 }
 
-/** The unit of the partitions of the roll-up's log table; `null` = it has none. Throws the client's errors. */
+/** The unit of the partitions of the roll-up's log table; `null` = not partitioned. Throws the client's errors. */
 async function partitionsOfBase(
   rest: Rest,
   rollup: Rollup,

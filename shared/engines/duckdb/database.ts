@@ -133,9 +133,9 @@ export class Connections {
 }
 
 /**
- * Writes rows with the types of their columns. The file appears whole, in place of one of before: it is written beside and renamed.
+ * Writes rows with the types of their columns. The file is replaced atomically: it is written beside and renamed.
  * @param rows an array of structs with a field for each column, as a binding holds it
- * @throws an error of DuckDB or of the file system; there is no file then but one of before
+ * @throws an error of DuckDB or of the file system; an existing file is unchanged then
  */
 export async function writeParquet(file: string, columns: Column[], rows: Value): Promise<void> {
   const { DuckDBInstance } = await loadDuckDb()

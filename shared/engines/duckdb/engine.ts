@@ -37,7 +37,7 @@ export interface DuckDbOptions {
   now?: string | (() => Date | string)
 }
 
-/** Statements whose rewriting is kept: those of stored endpoints come again and again. */
+/** Statements whose rewritten form is cached: those of stored endpoints recur. */
 const keptRewritings = 200
 
 /** Runs GoogleSQL on DuckDB, over folders of Parquet files. The database opens in the first call. */

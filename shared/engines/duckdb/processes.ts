@@ -261,7 +261,7 @@ class EngineProcess {
       this.kill('memory')
   }
 
-  /** A process of ours that has ended is not kept for it. */
+  /** A child process that has ended is forgotten. */
   private letGo(): void {
     this.child.unref()
     this.child.channel?.unref()

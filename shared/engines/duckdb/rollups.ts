@@ -60,7 +60,7 @@ interface Plan {
   logColumns: Column[]
 }
 
-/** The parts that a roll-up has, and the log files of which it has none. */
+/** The parts of a roll-up, and the log files that have no part yet. */
 interface Found {
   plan: Plan
   files: string[]
@@ -122,7 +122,7 @@ export class RollupParts implements RollupKeeper {
   /**
    * Makes the parts of log files that no record of loads names yet, for each roll-up of their table. One that fails is made
    * when it is needed.
-   * @param connection of a database that may have no functions of ours yet
+   * @param connection of a database without the UDFs yet
    */
   async prepare(table: string, files: string[], connection: DuckDBConnection): Promise<void> {
     const folder = tableFolder(this.logsFolder, table)
@@ -356,7 +356,7 @@ function keyOf(folder: string, path: string): string | null {
   )
 }
 
-/** Differs for a file that was put in the place of another; `null` = there is none. */
+/** Identifies a file, also after it was replaced under its name; `null` = there is no such file. */
 function stateOf(path: string): string | null {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stats ? [stats.ino, stats.size, stats.mtimeNs].join(' ') : null

@@ -96,7 +96,7 @@ export class LogViews {
 
   /**
    * Lets these tables read the files that are there now.
-   * @returns whether those are others than before
+   * @returns whether the files have changed
    * @throws EngineError `fileError`
    */
   async refresh(names: string[]): Promise<boolean> {

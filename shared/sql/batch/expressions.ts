@@ -47,7 +47,7 @@ export function inExpression<Kind extends ast.AnyNode>(node: Kind, here: Here): 
   return make.copy(node, instead)
 }
 
-/** What GoogleSQL reads as another type, as a parameter's text, is of that type: a column of text never is by itself. */
+/** A cast to the type to which GoogleSQL coerces a parameter: a column of text would not be coerced. */
 export function castTo(value: ast.Expression, type: Type | undefined): ast.Expression {
   return type && isKnown(type) && type.kind !== 'STRUCT' ? make.cast(value, type) : value
 }

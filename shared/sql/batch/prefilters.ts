@@ -68,7 +68,7 @@ function sidesOf(condition: ast.Expression): ast.Expression[] {
   return isOne ? [condition.left, condition.right] : []
 }
 
-/** Whether one side is a parameter, and the other has none: it holds for some set if it does for the least or the greatest value. */
+/** Whether a parameter is compared with an expression without parameters: then the least or the greatest value decides for all sets. */
 function isEnd(condition: ast.Expression): boolean {
   if (condition.kind !== 'Binary' || condition.operator === '=' || !comparisons.has(condition.operator))
     return false

@@ -88,11 +88,11 @@ export interface Here {
   carrying: ReadonlySet<ast.From>
   /** Where its columns are read elsewhere: by the places of their names. */
   columns: ReadonlyMap<ast.Path, ast.Path> | null
-  /** What stands for a node, before all else; `null` for what it is by itself. */
+  /** A replacement for a node, which comes first; `null` = the default. */
   instead?: (node: ast.AnyNode) => ast.AnyNode | null
 }
 
-/** Whether the rows of a node are others for other sets. */
+/** Whether the rows of a node depend on the set. */
 export function depends(batch: Batch, node: ast.AnyNode, sight: Sight): boolean {
   if (node.kind === 'ParameterReference') return true
   if (node.kind === 'TableReference') return carries(batch, node, sight)

@@ -11,9 +11,8 @@ import {
 import type { AnyNode, Call, Expression } from '../tree.ts'
 import type { ScalarName, SqlType } from '../types.ts'
 import { calledName, descendants, descendantsHere } from '../walk.ts'
-import { checkArguments, checkDistinct, checkWindow } from './arguments.ts'
+import { checkArguments, checkDistinct, checkPartOf, checkParts, checkWindow, isWordAt } from './arguments.ts'
 import { coerce, key, noSignature, refuseLiteral } from './coercion.ts'
-import { checkPartOf, checkParts, isWordAt } from './date-parts.ts'
 import type { Context, Scope } from './resolution.ts'
 import {
   anything,
@@ -86,7 +85,7 @@ export function call(context: Context, node: Call, scope: Scope): Value {
   return { type: result.type }
 }
 
-/** An argument with its value; a part of a date and the like has none. */
+/** An argument with its value; `null` for keywords such as a date part. */
 interface Given {
   node: Expression
   value: Value | null

@@ -89,7 +89,7 @@ export interface Typed {
   type: SqlType | null
   /** What the text came from, where GoogleSQL coerces it more freely than an ordinary expression. */
   origin?: 'literal' | 'parameter' | undefined
-  /** Of a literal text: how DuckDB reads it as a value of a type. Throws SqlError where it is none. */
+  /** Of a literal text: how DuckDB reads it as a value of a type. Throws SqlError for an invalid text. */
   readAs?: ((type: ScalarName) => string) | undefined
   /** The values of a struct that was written out, each of which is coerced by its own rules. */
   fields?: Typed[] | undefined

@@ -65,7 +65,7 @@ interface OfUnit {
   unit: string
 }
 
-/** A literal text, or any INT64 of one part. Throws SqlError for a text that is none. */
+/** A literal text, or any INT64 of one part. Throws SqlError for an invalid text. */
 export function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope): Typed {
   const { value, part } = node
   if (value.kind === 'Literal' && value.literal === 'STRING')

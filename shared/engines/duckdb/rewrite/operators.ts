@@ -255,7 +255,7 @@ export function inOperator(context: Context, node: ast.In, scope: Scope): string
 function inList(context: Context, node: ast.In, items: ast.Expression[], scope: Scope): string {
   const values = context.expressions([node.operand, ...items], scope)
   const [first, ...others] = values as [Typed, ...Typed[]]
-  // Of FLOAT64s only NaN is another matter, and no literal is NaN.
+  // Only NaN compares otherwise, and no literal is NaN.
   const given = items.some(item => item.kind !== 'Literal' || item.literal === 'NULL')
   const kind = commonOf(values)?.kind
   if (kind !== 'STRUCT' && !(kind === 'FLOAT64' && given))

@@ -145,7 +145,7 @@ const currencies: Record<string, string> = { $: '$', L: '$', C: 'USD' }
 
 type NumberModel = ReturnType<typeof numberModelOf>
 
-/** A model of a number, taken apart. Throws ValueError for text that is none. */
+/** A model of a number, taken apart. Throws ValueError for an invalid model. */
 function numberModelOf(text: string) {
   const groups = numberModel.exec(text.toUpperCase())?.groups
   const { front = '', whole = '', point = '', fraction = '', exponent, sign } = groups ?? {}

@@ -2,7 +2,7 @@
 import type { SqlError } from '../../../../sql/error.ts'
 import { functions, isBareWord, parameterAt, type Signature } from '../../../../sql/functions.ts'
 import { isAggregate } from '../../../../sql/resolve/calls.ts'
-import { partOf } from '../../../../sql/resolve/date-parts.ts'
+import { partOf } from '../../../../sql/resolve/arguments.ts'
 import { mismatch } from '../../../../sql/resolve/messages.ts'
 import type { WholeWindow } from '../../../../sql/resolve/resolution.ts'
 import type { Call, Expression, NamedArgument, Node } from '../../../../sql/tree.ts'
@@ -177,7 +177,7 @@ export class CallSite {
     return this.unsupported(`${this.name} of BIGNUMERIC`, this.call, 'cast to NUMERIC')
   }
 
-  /** A function of NUMERIC has a BIGNUMERIC's digits in GoogleSQL, too, and those of a FLOAT64 are others. */
+  /** In GoogleSQL a function of NUMERIC also takes a BIGNUMERIC, with all of its digits; one of FLOAT64 gives other digits. */
   private refuseBignumeric(): void {
     const { parameters } = this.signature
     const given = this.call.arguments.map(node => this.context.resolution.values.get(node)?.type?.kind)
