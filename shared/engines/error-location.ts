@@ -15,16 +15,20 @@ import { calledName, children, descendants, descendantsHere } from '../sql/walk.
 import { isZone } from './calendar.ts'
 import { EngineError } from './engine.ts'
 
-interface Suspicion {
-  /** The parts that can have caused it. */
-  suspects: (query: Query) => AnyNode[]
-  /** Whether each of them is at fault, so that the first one will do. */
-  all?: boolean
-  /** Whether several of them are named, without a place. */
-  named?: boolean
-  /** What to write instead, after the message. */
-  instead?: string | ((node: AnyNode) => string)
-}
+/** The parts of a query that can have caused an error. */
+type Suspects = (query: Query) => AnyNode[]
+
+/**
+ * By the beginning of the message that the `failures.ts` of an engine gives.
+ * @param instead what to write instead, after the message
+ * @param how `each` = every suspect is at fault, so that the first one will do; `named` = several are named, without a place
+ */
+type Suspicion = [
+  message: string,
+  suspects: Suspects,
+  instead?: string | ((node: AnyNode) => string),
+  how?: 'each' | 'named',
+]
 
 const division = where(isCall(/^(DIV|MOD|GENERATE_\w*ARRAY)$/), isBinary(/^\/$/))
 const conversion = where(isCast, isReading)
@@ -41,77 +45,58 @@ const outOfRange = where(
 )
 const regexp = where(isCall(/^REGEXP_/))
 
-/** By the beginning of the message that the `failures.ts` of an engine gives. */
-const suspicions: [message: string, Suspicion][] = [
-  ['A column is neither grouped', { suspects: ungrouped, all: true, instead: ungroupedInstead }],
-  ['Division by zero', { suspects: division, instead: divisionInstead }],
-  ['Unknown time zone', { suspects: each(unknownZones), all: true, instead: zoneInstead }],
-  [
-    'Array index is out of bounds',
-    {
-      suspects: where(node => node.kind === 'Subscript' && !node.mode?.startsWith('SAFE')),
-      instead: '[SAFE_OFFSET(n)] gives NULL',
-    },
-  ],
-  [
-    'A scalar subquery returned more',
-    { suspects: where(({ kind }) => kind === 'ScalarSubquery'), instead: 'add LIMIT 1, or aggregate' },
-  ],
-  [
-    'A date or time does not have the format',
-    { suspects: where(isCall(/^PARSE_/)), instead: 'SAFE.PARSE_... gives NULL' },
-  ],
-  [
-    'Bad regular expression: invalid perl operator',
-    { suspects: regexp, instead: 'RE2 has no look-ahead and no backreferences' },
-  ],
-  ['Bad regular expression', { suspects: regexp }],
-  ['LIMIT and OFFSET take no negative', { suspects: each(rowCounts) }],
-  ['A value is not JSON', { suspects: where(isCall(/^PARSE_JSON$|^JSON_/)) }],
-  ['A value cannot be converted', { suspects: conversion, instead: conversionInstead }],
-  ...(
-    [
-      ['A number or date is out of range', outOfRange],
-      ['A number is out of range', outOfRange],
-      ['A date or time is out of range', outOfRange],
-      ['A function refuses a value', where(isCall(/^(ACOS|ASIN|ATANH|CHR|FROM_HEX)$/))],
-      ['Bitwise shifts take no negative', where(isBinary(/^(<<|>>)$/))],
-      ['Length must not be negative', where(isCall(/^(SUBSTR|SUBSTRING|LEFT|RIGHT|[LR]PAD|REPEAT)$/))],
-    ] as const
-  ).map(([message, suspects]): [string, Suspicion] => [
-    message,
-    { suspects, named: true, instead: rangeInstead },
-  ]),
-  ['Bad value for a cast', { suspects: conversionOfJson, named: true, instead: castInstead }],
+const isIndex = (node: AnyNode) => node.kind === 'Subscript' && !node.mode?.startsWith('SAFE')
+const lengths = /^(SUBSTR|SUBSTRING|LEFT|RIGHT|[LR]PAD|REPEAT)$/
+
+const suspicions: Suspicion[] = [
+  ['A column is neither grouped', ungrouped, ungroupedInstead, 'each'],
+  ['Division by zero', division, divisionInstead],
+  ['Unknown time zone', each(unknownZones), zoneInstead, 'each'],
+  ['Array index is out of bounds', where(isIndex), '[SAFE_OFFSET(n)] gives NULL'],
+  ['A scalar subquery returned more', where(isScalarQuery), 'add LIMIT 1, or aggregate'],
+  ['A date or time does not have the format', where(isCall(/^PARSE_/)), 'SAFE.PARSE_... gives NULL'],
+  ['Bad regular expression: invalid perl operator', regexp, 'RE2 has no look-ahead and no backreferences'],
+  ['Bad regular expression', regexp],
+  ['LIMIT and OFFSET take no negative', each(rowCounts)],
+  ['A value is not JSON', where(isCall(/^PARSE_JSON$|^JSON_/))],
+  ['A value cannot be converted', conversion, conversionInstead],
+  ['A number or date is out of range', outOfRange, rangeInstead, 'named'],
+  ['A number is out of range', outOfRange, rangeInstead, 'named'],
+  ['A date or time is out of range', outOfRange, rangeInstead, 'named'],
+  ['A function refuses a value', where(isCall(/^(ACOS|ASIN|ATANH|CHR|FROM_HEX)$/)), rangeInstead, 'named'],
+  ['Bitwise shifts take no negative', where(isBinary(/^(<<|>>)$/)), rangeInstead, 'named'],
+  ['Length must not be negative', where(isCall(lengths)), rangeInstead, 'named'],
+  ['Bad value for a cast', conversionOfJson, castInstead, 'named'],
 ]
 
 /** The error with its place in `sql`, where that is known. */
 export function locate(error: EngineError, sql: string): EngineError {
-  const suspicion = suspicions.find(([message]) => error.message.startsWith(message))?.[1]
+  const suspicion = suspicions.find(([message]) => error.message.startsWith(message))
   if (error.reason !== 'rejected' || error.place || !suspicion) return error
-  const { suspects, all = false, named = false, instead } = suspicion
+  const [, suspects, instead, how] = suspicion
   const found = suspects(parse(sql, statementLimits))
   const names = [...new Set(found.map(display))]
-  if (named && found.length > 1 && names.length <= 3)
+  if (how === 'named' && found.length > 1 && names.length <= 3)
     return new EngineError('rejected', `${error.message}: in ${names.join(' or ')}`, { cause: error.cause })
-  if (found.length === 0 || (found.length > 1 && !all)) return error
+  if (found.length === 0 || (found.length > 1 && how !== 'each')) return error
   const culprit = found[0]!
   if (culprit.kind === 'ParameterReference')
     return new EngineError('rejected', `${error.message}: see parameter @${culprit.name}`, {
       cause: error.cause,
     })
   // A parameter's value is at fault, not the text of the query.
-  if (!all && [...descendants(culprit)].some(node => node.kind === 'ParameterReference')) return error
+  if (how !== 'each' && [...descendants(culprit)].some(node => node.kind === 'ParameterReference'))
+    return error
   const hint = typeof instead === 'function' ? instead(culprit) : instead
   const message = error.message + (hint ? `: ${hint}` : '')
   return new EngineError('rejected', message, { place: placeOf(sql, culprit.at), cause: error.cause })
 }
 
-function each(partsOf: (node: AnyNode) => AnyNode[]): Suspicion['suspects'] {
+function each(partsOf: (node: AnyNode) => AnyNode[]): Suspects {
   return query => [...descendants(query)].flatMap(partsOf)
 }
 
-function where(...are: ((node: AnyNode) => boolean)[]): Suspicion['suspects'] {
+function where(...are: ((node: AnyNode) => boolean)[]): Suspects {
   return query => [...descendants(query)].filter(node => are.some(is => is(node)))
 }
 
@@ -133,6 +118,10 @@ function isCast(node: AnyNode): boolean {
 function isReading(node: AnyNode): boolean {
   const read = isCall(/^(DATE|DATETIME|TIME|TIMESTAMP|FROM_BASE(32|64))$/)(node) ? children(node) : []
   return read.some(({ kind }) => kind !== 'Literal' && kind !== 'ParameterReference')
+}
+
+function isScalarQuery({ kind }: AnyNode): boolean {
+  return kind === 'ScalarSubquery'
 }
 
 function isPlainAggregate(node: AnyNode): boolean {

@@ -403,6 +403,11 @@ export function countsOf(parameters: Parameter[]): { least: number; most: number
   }
 }
 
+export function takesCount({ parameters }: Signature, count: number): boolean {
+  const { least, most } = countsOf(parameters)
+  return count >= least && count <= most
+}
+
 /**
  * Well-known functions of GoogleSQL that a caller's SQL may not use, and why; the first pattern that matches counts. Some
  * stand in no row above: they reach more than their arguments, or the service has no use for them.

@@ -1,5 +1,5 @@
 /** What GoogleSQL asks of the arguments of some functions, and of their windows, beside types. */
-import { countsOf, functions, isBareWord, parameterAt, type Signature } from '../functions.ts'
+import { functions, isBareWord, parameterAt, type Signature, takesCount } from '../functions.ts'
 import { extractParts } from '../grammar.ts'
 import { hintFor, parts } from '../hints.ts'
 import { numbering } from '../relations.ts'
@@ -189,11 +189,7 @@ export function isWordAt(name: string, at: number, node: Expression): boolean {
 /** A fault is a part in quotes, or before the value, as other dialects have it. */
 export function checkParts(context: Faults, node: Call, name: string, signatures: Signature[]): void {
   if (!ofWords.has(name)) return
-  const given = node.arguments.length
-  const fitting = signatures.filter(({ parameters }) => {
-    const { least, most } = countsOf(parameters)
-    return given >= least && given <= most
-  })
+  const fitting = signatures.filter(signature => takesCount(signature, node.arguments.length))
   if (fitting.length === 0) return
   refuseSwapped(context, node, name, fitting)
   for (const { parameters } of fitting)

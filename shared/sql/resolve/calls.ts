@@ -7,6 +7,7 @@ import {
   isOfKind,
   parameterAt,
   type Signature,
+  takesCount,
 } from '../functions.ts'
 import type { AnyNode, Call, Expression } from '../tree.ts'
 import type { ScalarName, SqlType } from '../types.ts'
@@ -119,7 +120,7 @@ function applySignature(
   signatures: Signature[],
   given: Given[],
 ): Value {
-  const counted = signatures.filter(({ parameters }) => takes(parameters, given.length))
+  const counted = signatures.filter(signature => takesCount(signature, given.length))
   if (counted.length === 0) return wrongCount(context, node, name, signatures, given.length)
   const types = given.map(({ value }) => value?.type ?? null)
   if (types.some(type => isUnknown(type))) return ofUnknown(context, node, name, counted, given)
@@ -172,11 +173,6 @@ function resultOf({ returns, parameters }: Signature, bound: (Type | null)[]): T
   // The element of an array that is not known.
   if (type === null && takes('ARRAY')) return anything
   return isUnknown(type) && (takes('NUMBER') || takes('ORDERED')) ? someScalar : type
-}
-
-function takes(parameters: Signature['parameters'], count: number): boolean {
-  const { least, most } = countsOf(parameters)
-  return count >= least && count <= most
 }
 
 /** The types that the arguments get; `null` if one does not fit. `exact` allows no coercion. */
