@@ -42,7 +42,7 @@ export class Answer {
     this.summary = summary
     this.tag = tag
     this.rawBytes = rawBytes
-    this.made.set(encoding, Promise.resolve(this.kept(bytes)))
+    this.made.set(encoding, Promise.resolve(this.retain(bytes)))
   }
 
   static fromJson(summary: Summary, json: Buffer): Answer {
@@ -67,7 +67,7 @@ export class Answer {
     const known = this.made.get(name)
     if (known) return known
     const making = make().then(bytes => {
-      const kept = this.kept(bytes)
+      const kept = this.retain(bytes)
       this.onGrown()
       return kept
     })
@@ -84,7 +84,7 @@ export class Answer {
     return this.made.has(encoding)
   }
 
-  private kept(bytes: Buffer): Buffer {
+  private retain(bytes: Buffer): Buffer {
     this.heldBytes += bytes.length
     return trim(bytes)
   }

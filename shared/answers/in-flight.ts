@@ -40,8 +40,8 @@ export class BytesInFlight {
 
   /**
    * Counts the rows of a run until an answer is made of them, which `release` says. `onBytes` is the one of `RunLimits`; it throws
-   * EngineError `overloadError`.
-   * @throws ApiError `overloadError` where less is free than a run may take
+   * EngineError `overloaded`.
+   * @throws ApiError `overloaded` where less is free than a run may take
    */
   rowsOfRun(): { onBytes: (bytes: number) => void; release: () => void } {
     if (!this.hasRoomFor(freeForRun)) throw overloadError()
@@ -61,7 +61,7 @@ export class BytesInFlight {
 
   /**
    * Counts `bytes` while `act` runs.
-   * @throws ApiError `overloadError` before `act` begins, and what `act` throws
+   * @throws ApiError `overloaded` before `act` begins, and what `act` throws
    */
   async during<T>(bytes: number, act: () => Promise<T>): Promise<T> {
     if (!this.hasRoomFor(bytes)) throw overloadError()
@@ -75,7 +75,7 @@ export class BytesInFlight {
 
   /**
    * The bytes of a body, made and counted once for all responses that send it at the same time.
-   * @throws ApiError `overloadError`, and what `make` throws
+   * @throws ApiError `overloaded`, and what `make` throws
    */
   async body(response: Writable, request: BodyRequest): Promise<Buffer> {
     const body = this.bodies.get(request.key) ?? this.begin(request)

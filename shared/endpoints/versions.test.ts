@@ -5,7 +5,7 @@ import { describeStores } from '../stores/testing/describe-stores.ts'
 import { type Endpoint, fieldsOf } from './definition.ts'
 import { endpointFrom } from './definition-file.ts'
 import { endpointsCollection, openEndpoints } from './lookup.ts'
-import { keepVersions, listVersions, versionAt } from './versions.ts'
+import { recordVersions, listVersions, versionAt } from './versions.ts'
 
 const id = '0b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e10'
 
@@ -21,7 +21,7 @@ async function apply(store: Store, after: Endpoint, second: number, before: Endp
     .replace({ collection: endpointsCollection, id }, fieldsOf(after))
     .catch(() => store.create({ collection: endpointsCollection, id }, fieldsOf(after)))
   const stored = before && { endpoint: before, since: at(0) }
-  await keepVersions(store, [{ before: stored, after }], `author ${second}`, at(second))
+  await recordVersions(store, [{ before: stored, after }], `author ${second}`, at(second))
 }
 
 describeStores('versions of an endpoint', adapter => {
@@ -78,7 +78,7 @@ describeStores('versions of an endpoint', adapter => {
     clock.time += 2_000
     expect(await endpoints.version(current, version)).toBeNull()
     // One that is named too early is found soon after it comes.
-    await keepVersions(store, [{ before: null, after: endpoint(1) }], null, at(9))
+    await recordVersions(store, [{ before: null, after: endpoint(1) }], null, at(9))
     clock.time += 2_100
     expect(await endpoints.version(current, version)).not.toBeNull()
     await store.close()
@@ -89,12 +89,12 @@ test('versions that a definition has ended stay so under another name, and when 
   const store = openSqlite({ file: ':memory:' })
   const [first, last] = [endpoint(1), { ...endpoint(2, { endEarlierVersions: true }), name: 'b' }]
   expect(last.version).toBe(endpoint(2).version)
-  await keepVersions(store, [{ before: null, after: first }], null, at(1))
-  await keepVersions(store, [{ before: { endpoint: first, since: at(1) }, after: last }], null, at(2))
+  await recordVersions(store, [{ before: null, after: first }], null, at(1))
+  await recordVersions(store, [{ before: { endpoint: first, since: at(1) }, after: last }], null, at(2))
   expect((await listVersions(store, 'a')).map(({ ended }) => ended)).toEqual([true])
   // Such as one that another process kept meanwhile.
-  await keepVersions(store, [{ before: null, after: { ...endpoint(3), name: 'b' } }], null, at(3))
-  await keepVersions(store, [{ before: { endpoint: last, since: at(2) }, after: null }], null, at(4))
+  await recordVersions(store, [{ before: null, after: { ...endpoint(3), name: 'b' } }], null, at(3))
+  await recordVersions(store, [{ before: { endpoint: last, since: at(2) }, after: null }], null, at(4))
   expect((await listVersions(store, 'b')).map(({ ended }) => ended)).toEqual([true, undefined])
   await store.close()
 })
@@ -115,8 +115,8 @@ test('at most 200 versions of an endpoint are kept, the one in force among them'
   const store = openSqlite({ file: ':memory:' })
   const applied = Array.from({ length: 205 }, (_, n) => ({ before: null, after: endpoint(n) }))
   for (let from = 0; from < 200; from += 50)
-    await keepVersions(store, applied.slice(from, from + 50), null, at(from))
-  for (const [n, one] of applied.slice(200).entries()) await keepVersions(store, [one], null, at(200 + n))
+    await recordVersions(store, applied.slice(from, from + 50), null, at(from))
+  for (const [n, one] of applied.slice(200).entries()) await recordVersions(store, [one], null, at(200 + n))
   const kept = (await listVersions(store, 'a')).map(({ endpoint: { sql } }) => sql)
   expect(kept).toHaveLength(200)
   expect(kept[0]).toBe('SELECT 204 AS n')

@@ -10,7 +10,7 @@ const versionsCollection = 'endpointVersions'
 export interface EndpointVersion {
   endpoint: Endpoint
   createdAt: Date
-  /** `null` for what was applied before versions were kept. */
+  /** `null` for what was applied before versions were stored. */
   createdBy: string | null
   appliedAt: Date
   appliedBy: string | null
@@ -31,8 +31,8 @@ export function nameOfVersion({ version, alerts }: Endpoint): string {
   return alerts ? `${version}-${hash('sha256', JSON.stringify(alerts)).slice(0, 8)}` : version
 }
 
-/** Where this version is. */
-export function keptAt(endpoint: Endpoint): Reference {
+/** The document of this version. */
+export function documentAt(endpoint: Endpoint): Reference {
   return versionAt(endpoint.id, nameOfVersion(endpoint))
 }
 
@@ -67,7 +67,7 @@ async function versionDocuments(store: Store, name: string): Promise<Document[]>
   return (await store.query({ collection: versionsCollection, where, limit: 1_000 })).documents
 }
 
-/** Names of the endpoints of which versions are kept, also of those that were removed. @throws StoreError */
+/** Names of the endpoints with stored versions, also of those that were removed. @throws StoreError */
 export async function namesOfVersions(store: Store): Promise<string[]> {
   const names = new Set<string>()
   const orderBy = { field: 'name', direction: 'asc' } as const
@@ -105,7 +105,7 @@ interface Applied {
  * @param by who applies it
  * @throws StoreError
  */
-export async function keepVersions(
+export async function recordVersions(
   store: Store,
   applied: Applied[],
   by: string | null,
@@ -128,7 +128,7 @@ async function endEarlier(store: Store, { before, after }: Applied): Promise<voi
   const names = new Set([current.name, before?.endpoint.name ?? current.name])
   const versions = (await Promise.all([...names].map(name => listVersions(store, name)))).flat()
   const others = versions.filter(({ endpoint, ended }) => endpoint.version !== current.version && !ended)
-  const at = others.map(({ endpoint }) => keptAt(endpoint))
+  const at = others.map(({ endpoint }) => documentAt(endpoint))
   await inBatches(
     store,
     at.map(at => ({ type: 'update', at, set: { ended: true } })),
@@ -144,21 +144,21 @@ async function writesFor(
   const writes: Write[] = []
   if (before && (!after || nameOfVersion(before.endpoint) !== nameOfVersion(after))) {
     const { endpoint, since } = before
-    const { document } = await store.get(keptAt(endpoint), [])
+    const { document } = await store.get(documentAt(endpoint), [])
     const times = { createdAt: since, createdBy: null, appliedAt: since, appliedBy: null }
     if (!document) writes.push(writeOf({ endpoint, ...times }))
   }
   if (after) {
-    const { document } = await store.get(keptAt(after))
+    const { document } = await store.get(documentAt(after))
     const { createdAt, createdBy } = document ? versionIn(document) : { createdAt: now, createdBy: by }
     writes.push(writeOf({ endpoint: after, createdAt, createdBy, appliedAt: now, appliedBy: by }))
   }
   return writes
 }
 
-/** The write that keeps a version. */
+/** The write that stores a version. */
 export function writeOf({ endpoint, ...times }: EndpointVersion): Write & { type: 'replace' } {
-  const at = keptAt(endpoint)
+  const at = documentAt(endpoint)
   return { type: 'replace', at, fields: { ...fieldsOf(endpoint), ...times } }
 }
 
@@ -166,5 +166,5 @@ async function removeOldest(store: Store, current: Endpoint): Promise<void> {
   const versions = await listVersions(store, current.name)
   const name = nameOfVersion(current)
   const old = versions.slice(maxVersions).filter(({ endpoint }) => nameOfVersion(endpoint) !== name)
-  for (const { endpoint } of old) await store.remove(keptAt(endpoint))
+  for (const { endpoint } of old) await store.remove(documentAt(endpoint))
 }

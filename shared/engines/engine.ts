@@ -128,12 +128,12 @@ export interface QueryEngine {
   run(statement: Statement, limits: RunLimits): Promise<RunResult>
   /** A dry run: nothing is read. Bindings may be of the right type with value null. Throws EngineError. */
   describe(statement: Statement, limits?: DescribeLimits): Promise<Description>
-  readonly rollups: RollupKeeper
+  readonly rollups: Rollups
   close(): Promise<void>
 }
 
 /** An engine's store of roll-ups. A changed definition is a new roll-up. Calls throw EngineError only. */
-export interface RollupKeeper {
+export interface Rollups {
   has(rollup: Rollup): Promise<boolean>
   /** Does nothing where it is there. */
   create(rollup: Rollup): Promise<void>

@@ -146,7 +146,7 @@ class Judge {
   private select(node: ast.Select): Row {
     if (node.from) this.from(node.from)
     if (node.where) this.use(this.value(node.where))
-    const row = this.selected(node)
+    const row = this.selectList(node)
     if (node.groupBy?.grouping === 'ALL' || node.distinct)
       for (const { value } of row.columns) this.use(value)
     this.keys(node.groupBy?.items ?? [], row, unmask)
@@ -156,7 +156,7 @@ class Judge {
     return row
   }
 
-  private selected({ items }: ast.Select): Row {
+  private selectList({ items }: ast.Select): Row {
     const rests: Value[] = []
     const columns = items.flatMap((item): Named[] => {
       if (item.kind === 'SelectColumn') return [this.column(item)]
@@ -288,14 +288,14 @@ class Judge {
   /** No column of FROM is a constant: an outer join may leave it out. */
   private inRows(column: Column): Value {
     const { from, type } = column
-    const value = withType(this.followed(column), type)
+    const value = withType(this.follow(column), type)
     if (from.kind !== 'columns' && from.kind !== 'array') return value
     const isOwnTime = isConstant(value) && /^(?:DATE|TIME)/.test(type?.kind ?? '')
     return isOwnTime ? { ...time, asks: 1 } : vary(value)
   }
 
   /** What a column is made of. The same column is told from itself in another range variable. */
-  private followed(column: Column): Value {
+  private follow(column: Column): Value {
     const { from, name } = column
     switch (from.kind) {
       case 'table':
@@ -376,14 +376,14 @@ class Judge {
   }
 
   private value(node: ast.AnyNode): Value {
-    const value = this.known.get(node) ?? withType(this.untyped(node), this.typeOf(node))
+    const value = this.known.get(node) ?? withType(this.judge(node), this.typeOf(node))
     this.known.set(node, value)
     return value
   }
 
-  private untyped(node: ast.AnyNode): Value {
+  private judge(node: ast.AnyNode): Value {
     const rule = this.rules[node.kind] as ((node: ast.AnyNode) => Value) | undefined
-    return rule ? rule(node) : this.changed(node.kind, this.values(node), node)
+    return rule ? rule(node) : this.change(node.kind, this.values(node), node)
   }
 
   /** By kind. What is not here is read with its query, or may only be compared with constants. */
@@ -416,11 +416,11 @@ class Judge {
     Unary: node =>
       node.operator === 'NOT'
         ? this.truth(this.parts(node))
-        : { ...this.changed(node.operator, this.values(node), node), scalar: true },
-    IntervalLiteral: node => this.changed('INTERVAL', this.values(node), node),
+        : { ...this.change(node.operator, this.values(node), node), scalar: true },
+    IntervalLiteral: node => this.change('INTERVAL', this.values(node), node),
     Extract: node => this.timeOf('EXTRACT', this.values(node), node),
-    Like: node => this.matched(this.values(node), 'LIKE', node),
-    LikeAny: node => this.matched(this.values(node), 'LIKE', node),
+    Like: node => this.match(this.values(node), 'LIKE', node),
+    LikeAny: node => this.match(this.values(node), 'LIKE', node),
     Between: node => this.compare(this.values(node), node),
     In: node => this.compare(this.values(node), node),
     Is: node => this.compare(this.values(node), node),
@@ -441,7 +441,7 @@ class Judge {
 
   /** A list that the query writes or selects. */
   private listOf(items: Value[], node: ast.AnyNode): Value {
-    if (items.some(isStored)) return { ...this.changed('ARRAY', items, node), list: true }
+    if (items.some(isStored)) return { ...this.change('ARRAY', items, node), list: true }
     const list = { ...union(items), scalar: false, literal: undefined }
     if (isConstant(this.put(items, node)) && node.kind === 'ArrayLiteral') return list
     return { ...vary(list), asks: many }
@@ -454,7 +454,7 @@ class Judge {
     )
     const values = columns.map(({ value }) => value)
     const isRow = !('type' in node && node.type) && values.some(isStored)
-    return isRow ? this.valueOfRow({ columns, rest: null }, node) : this.changed('STRUCT', values, node)
+    return isRow ? this.valueOfRow({ columns, rest: null }, node) : this.change('STRUCT', values, node)
   }
 
   private cases(node: ast.Expression & { kind: 'Case' }): Value {
@@ -469,13 +469,13 @@ class Judge {
     const value = this.value(node.operand)
     const type = node.type.kind
     const words = [node.format, node.zone].flatMap(word => (word ? [this.value(word)] : []))
-    if (words.some(isStored)) return this.changed('FORMAT', [value, ...words], node)
+    if (words.some(isStored)) return this.change('FORMAT', [value, ...words], node)
     const isScalar = type !== 'ARRAY' && type !== 'STRUCT'
     if (!isStored(value)) {
       const cast = value.holds === 'time' ? this.put([value], node) : value
       return { ...cast, scalar: isScalar, literal: undefined }
     }
-    if (node.format) return this.changed('this CAST', [value], node)
+    if (node.format) return this.change('this CAST', [value], node)
     if (!value.list && numbers.has(type)) {
       if (isPersonalValue(value) && !node.safe)
         this.refuse('this is redacted by its name: write SAFE_CAST', node)
@@ -487,7 +487,7 @@ class Judge {
       const cast = this.timeOf('CAST', [value], node)
       return type === 'BOOL' && !isStored(cast) ? chosen : cast
     }
-    return this.changed('this CAST', [value], node)
+    return this.change('this CAST', [value], node)
   }
 
   private subscript(node: ast.Subscript): Value {
@@ -495,7 +495,7 @@ class Judge {
     const { mode, index: at } = node
     if (isStored(value) && mode === null && at.kind === 'Literal' && at.literal === 'STRING')
       return part(value, at.value)
-    if (!isStored(value) || !isConstant(index)) return this.changed('a place in a list', [value, index], node)
+    if (!isStored(value) || !isConstant(index)) return this.change('a place in a list', [value, index], node)
     const isList = value.list || value.type === 'ARRAY' || mode?.startsWith('SAFE_')
     if (isList) return this.element(value, node.of)
     return { ...value, problem: new Violation(says.place, node.at), opens: false }
@@ -509,7 +509,7 @@ class Judge {
     const isMove = /^[+-]$/.test(operator) && [left, right].some(({ kind }) => kind === 'IntervalLiteral')
     if (isMove)
       return sides.some(({ problem }) => problem) ? either(sides) : this.timeOf('TIMESTAMP_ADD', sides, node)
-    return this.scaled(operator, [left, right], sides, node)
+    return this.scale(operator, [left, right], sides, node)
   }
 
   // ---- functions
@@ -524,32 +524,32 @@ class Judge {
     if (!given.some(isStored)) return this.callOfOwn(name, given, node)
     switch (useOf.get(name)) {
       case 'keeps':
-        return this.kept(name, given, node)
+        return this.keep(name, given, node)
       case 'counts':
         if (given.some(({ problem, mixed }) => problem || (mixed && !aggregates.test(name))))
-          return this.changed(name, given, node)
+          return this.change(name, given, node)
         return name.startsWith('LOGICAL_') ? chosen : { ...made, asks: asksOf(given) }
       case 'matches':
-        return this.matched(given, name, node)
+        return this.match(given, name, node)
       case 'scales':
-        return this.scaled(name, node.arguments, given, node)
+        return this.scale(name, node.arguments, given, node)
       case 'sums':
-        return this.summed(name, given, node)
+        return this.aggregate(name, given, node)
       case 'times':
         return this.timeOf(name, given, node)
       case 'picks':
-        return this.picked(name, given[0]!, node)
+        return this.pick(name, given[0]!, node)
       case 'parses':
         if (given[0]!.problem || given[0]!.holds === 'number' || isPersonalValue(given[0]!))
-          return this.changed(name, given, node)
-        return { ...given[0]!, problem: this.changed(name, given, node).problem, opens: true }
+          return this.change(name, given, node)
+        return { ...given[0]!, problem: this.change(name, given, node).problem, opens: true }
       case 'converts':
-        if (isPersonalValue(given[0]!)) return this.changed(name, given, node)
+        if (isPersonalValue(given[0]!)) return this.change(name, given, node)
         return numberOf(given[0]!, { ofText: given[0]!.ofText || name.startsWith('LAX_') })
       case 'buckets':
         return this.bucket(name, given, node)
       case undefined:
-        return this.changed(name, given, node)
+        return this.change(name, given, node)
     }
   }
 
@@ -558,7 +558,7 @@ class Judge {
     const use = useOf.get(name)
     if (use === 'matches') return this.truth(given)
     if (use === 'keeps' && name !== 'ARRAY_AGG' && !name.endsWith('TRIM')) {
-      const value = this.kept(name, given, node)
+      const value = this.keep(name, given, node)
       // A text is one that a number or another text may equal, and a NULL that has a type is no NULL for a record.
       const kept = value.holds === 'time' && name.endsWith('STRING') ? this.put([value], node) : value
       return { ...(node.over ? vary(kept) : kept), literal: undefined }
@@ -586,12 +586,12 @@ class Judge {
     return { ...made, asks }
   }
 
-  private kept(name: string, given: Value[], node: ast.Call): Value {
+  private keep(name: string, given: Value[], node: ast.Call): Value {
     const role = roles.get(name) ?? 'v'.repeat(given.length)
     const as = (mark: string) => given.filter((_, at) => role[at] === mark)
     if (!as('!').every(isConstant)) this.refuse(`${name} here takes a constant`, node)
     if (name.endsWith('TRIM') && given.length > 1)
-      return this.changed(`${name} of other characters than blanks`, given, node)
+      return this.change(`${name} of other characters than blanks`, given, node)
     const chosenBy = name === 'NULLIF' ? [this.compare(given, node)] : as('-')
     const value = this.choose(as('v'), node, chosenBy)
     if (!isStored(value)) return value
@@ -621,12 +621,12 @@ class Judge {
     return { ...union(held), scalar, mixed, asks }
   }
 
-  private picked(name: string, value: Value, node: ast.Call): Value {
+  private pick(name: string, value: Value, node: ast.Call): Value {
     const path = node.arguments[1]
     const names = path?.kind === 'Literal' ? namesIn(path.value) : null
     if (isPersonalValue(value)) this.refuse('this is redacted by its name: select it as a whole', node)
     if (!names || value.holds === 'number')
-      return this.changed(`${name} by another path than names, '$.a.b',`, [value], node)
+      return this.change(`${name} by another path than names, '$.a.b',`, [value], node)
     return { ...names.reduce(part, value), scalar: true, list: false }
   }
 
@@ -641,7 +641,7 @@ class Judge {
     return this.truth(operands)
   }
 
-  private matched(given: Value[], what: string, node: ast.AnyNode): Value {
+  private match(given: Value[], what: string, node: ast.AnyNode): Value {
     if (given.some(isStored) && !given.slice(1).every(isConstant))
       this.refuse(`${what} here takes a constant`, node)
     return this.truth(given)
@@ -665,7 +665,7 @@ class Judge {
     })
     const isOfNumbers = /^(?:DATE|DATETIME|TIME)$/.test(what) && given.length > 2
     if (isOfNumbers || takes.includes(false) || (isFormat && !isConstant(given[0]!)))
-      return this.changed(what, given, node)
+      return this.change(what, given, node)
     return { ...(isOfTime ? time : made), asks }
   }
 
@@ -680,7 +680,7 @@ class Judge {
   // ---- numbers
 
   /** A number near a card's, or the half of one, has no form to find it by: a stored number is only scaled, to be shown in part. */
-  private scaled(what: string, nodes: ast.Expression[], given: Value[], node: ast.AnyNode): Value {
+  private scale(what: string, nodes: ast.Expression[], given: Value[], node: ast.AnyNode): Value {
     if (!given.some(isStored)) return this.put(given, node)
     const [left, right] = given as [Value, Value | undefined]
     const isScale =
@@ -691,10 +691,10 @@ class Judge {
     const isDivision = /^\/$|_DIVIDE$/.test(what) && left.sum && !left.several && !right?.several
     if (isScale && isDivision && (right!.sum || (isSum(nodes[0]!) && isCount(nodes[1]!))))
       return numberOf(union(given.filter(isStored)), { several: true })
-    return this.changed(what, given, node)
+    return this.change(what, given, node)
   }
 
-  private summed(name: string, given: Value[], node: ast.Call): Value {
+  private aggregate(name: string, given: Value[], node: ast.Call): Value {
     const [value, ...others] = given as [Value, ...Value[]]
     this.use(value)
     if (isPersonalValue(value)) this.refuse('this is redacted by its name: it cannot be computed with', node)
@@ -708,7 +708,7 @@ class Judge {
   // ---- refusals
 
   /** What a function makes: of what is stored, it may be compared with constants. A time is what it is in any form. */
-  private changed(what: string, taken: Value[], node: ast.AnyNode): Value {
+  private change(what: string, taken: Value[], node: ast.AnyNode): Value {
     const given = taken.map(value => (isTime(value) ? { ...time, asks: asksOf([value]) } : value))
     const held = given.filter(isStored)
     if (held.length === 0) return { ...this.put(given, node), scalar: false }

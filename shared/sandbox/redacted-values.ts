@@ -7,7 +7,7 @@ import type { Violation } from './caller-rules.ts'
 /**
  * `constant`: literals, parameters, and what is computed of those alone. `chosen`: a condition, or one of the query's constants, which
  * a condition or a row says. `time`: a time, which no stored text or number equals. `made`: computed,
- * but of nothing stored. `number`: computed of stored numbers. `storedValue`: a column, a field or an element.
+ * but of nothing stored. `number`: computed of stored numbers. `stored`: a column, a field or an element.
  */
 type Held = 'constant' | 'chosen' | 'time' | 'made' | 'number' | 'stored'
 
@@ -138,7 +138,7 @@ export function union(values: readonly Value[]): Value {
   }
 }
 
-/** As the name of several: `made` and `storedValue` may be either. */
+/** As the name of several: `made` and `stored` may be either. */
 export function either(values: readonly Value[]): Value {
   const both = values.some(isStored) && values.some(({ holds }) => holds === 'made')
   return both ? { ...union(values), doubtful: true } : union(values)

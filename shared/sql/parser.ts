@@ -339,11 +339,11 @@ class Parser extends Cursor {
    * rows, in the order of the columns; after GROUP AND ORDER BY every key does.
    */
   private pipeAggregate(pipe: Pipe, at: number): Pipe {
-    const values = this.isWord('GROUP') ? [] : this.items(() => this.ordered(this.selectItem()))
+    const values = this.isWord('GROUP') ? [] : this.items(() => this.orderedItem(this.selectItem()))
     const grouped = this.takeWords('GROUP')
     const sorted = grouped && this.takeWords('AND', 'ORDER')
     if (grouped) this.expectWords('BY')
-    const keys = grouped ? this.list(() => this.ordered(this.pipeKey())) : []
+    const keys = grouped ? this.list(() => this.orderedItem(this.pipeKey())) : []
     const all = [...keys, ...values]
     const items = all.map(({ item }) => item)
     const numbers = items.map((item, index): ast.Literal => {
@@ -363,7 +363,7 @@ class Parser extends Cursor {
     return { ...this.pipeOf(pipe, { items, groupBy: grouped ? groupBy : null, at }), orderBy }
   }
 
-  private ordered(item: ast.SelectItem): OrderedItem {
+  private orderedItem(item: ast.SelectItem): OrderedItem {
     return { item, ...this.orderSuffix() }
   }
 

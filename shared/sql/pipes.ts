@@ -221,7 +221,7 @@ export function selectOver({ from, where, at }: Pipe, clauses: Partial<ast.Selec
   }
 }
 
-/** One condition more. It applies before what sorts or cuts the pipe, so such a pipe is `settle` first. */
+/** One condition more. It applies before what sorts or cuts the pipe, so such a pipe is settled first. */
 export function filter(pipe: Pipe, condition: ast.Expression): Pipe {
   const { where } = readBy(pipe, [condition])
   if (!where) return { ...pipe, where: condition }

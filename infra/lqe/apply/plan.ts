@@ -4,7 +4,7 @@ import { bytesText } from '../../../shared/visible-text.ts'
 import { emptyBindings, type Endpoint, endpointIn, fieldsOf } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
 import { samplesOf } from '../../../shared/endpoints/samples.ts'
-import { keepVersions } from '../../../shared/endpoints/versions.ts'
+import { recordVersions } from '../../../shared/endpoints/versions.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
 import { lineDiff } from './diff.ts'
 
@@ -54,7 +54,7 @@ export async function carryOut(
   const writes = [...steps.flatMap(step => step.write ?? []), ...more]
   if (writes.length > 0) await store.batch(writes)
   const applied = steps.map(({ before, after, write }) => ({ before, after: write && after }))
-  await keepVersions(store, applied, by)
+  await recordVersions(store, applied, by)
 }
 
 /** The change that makes a stored document this endpoint; without a document it is created. */

@@ -1,7 +1,7 @@
 /** What an export changes in a store: it adds, puts in force and ends, and removes nothing. */
 import { type Endpoint, endpointIn } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
-import { keepVersions, keptAt, listVersions, writeOf } from '../../../shared/endpoints/versions.ts'
+import { recordVersions, documentAt, listVersions, writeOf } from '../../../shared/endpoints/versions.ts'
 import { documentOf, everyView, type StoredView } from '../../../shared/endpoints/views.ts'
 import {
   documentOf as documentOfIssuer,
@@ -73,7 +73,7 @@ export async function carryOutImport(store: Store, plan: ImportPlan, by: string 
   for (const batch of batchesOf(plan.writes)) await store.batch(batch)
   // One that takes the place of another was put in force now; one of an empty store when the export says.
   const replaced = plan.steps.filter(({ change }) => change === 'changed')
-  await keepVersions(store, replaced, by)
+  await recordVersions(store, replaced, by)
 }
 
 /** Of endpoints that the export has in force, those that the store has not so. */
@@ -117,10 +117,10 @@ async function versionWrites(store: Store, definitions: Definition[]): Promise<W
   const names = new Set(definitions.map(({ endpoint }) => endpoint.name))
   const known = new Map<string, { ended?: true }>()
   for (const name of names)
-    for (const version of await listVersions(store, name)) known.set(keptAt(version.endpoint).id, version)
+    for (const version of await listVersions(store, name)) known.set(documentAt(version.endpoint).id, version)
   return definitions.flatMap(({ kept, endpoint }): Write[] => {
     if (!kept) return []
-    const before = known.get(keptAt(endpoint).id)
+    const before = known.get(documentAt(endpoint).id)
     const { at, fields } = writeOf({ endpoint, ...kept })
     if (!before) return [{ type: 'create', at, fields }]
     return kept.ended && !before.ended ? [{ type: 'update', at, set: { ended: true } }] : []

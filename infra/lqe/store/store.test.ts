@@ -21,7 +21,7 @@ import { loadConfig } from '../../../shared/config.ts'
 import { type Endpoint, fieldsOf } from '../../../shared/endpoints/definition.ts'
 import { endpointFrom } from '../../../shared/endpoints/definition-file.ts'
 import { endpointsCollection, openEndpoints } from '../../../shared/endpoints/lookup.ts'
-import { keepVersions, listVersions, writeOf } from '../../../shared/endpoints/versions.ts'
+import { recordVersions, listVersions, writeOf } from '../../../shared/endpoints/versions.ts'
 import { addView, listViews, shelfOf } from '../../../shared/endpoints/views.ts'
 import { createAuthenticator } from '../../../shared/keys/authenticate.ts'
 import { addIssuer, issuerIn } from '../../../shared/keys/issuers.ts'
@@ -55,7 +55,7 @@ async function put(store: Store, after: Endpoint, second: number, by = 'ann'): P
   const where = { collection: endpointsCollection, id: after.id }
   const { document } = await store.get(where)
   await (document ? store.replace(where, fieldsOf(after)) : store.create(where, fieldsOf(after)))
-  await keepVersions(store, [{ before: null, after }], by, at(second))
+  await recordVersions(store, [{ before: null, after }], by, at(second))
 }
 
 const grant = {
@@ -83,7 +83,7 @@ async function fill(store: Store) {
   await put(store, endpoint('a', 2, { endEarlierVersions: true }), 2)
   await put(store, endpoint('a', 3), 3)
   await store.create({ collection: endpointsCollection, id: ids[1]! }, fieldsOf(endpoint('b', 1)))
-  await keepVersions(store, [{ before: null, after: endpoint('c', 1) }], 'bob', at(4))
+  await recordVersions(store, [{ before: null, after: endpoint('c', 1) }], 'bob', at(4))
   const limits = { callsPerMinute: 60, bytesPerDay: 1e12 }
   const key = await issueKey(store, { ...grant, limits, rights: ['pii:read'] })
   const revoked = await issueKey(store, { ...grant, endpoints: '*', expiresAt: new Date('2126-01-01') })

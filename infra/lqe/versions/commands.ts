@@ -1,7 +1,7 @@
 /** `lqe versions`, `lqe diff`, `lqe restore`: what was applied before, and going back to it. */
 import { Command } from 'commander'
 import { emptyBindings, type Endpoint, endpointIn } from '../../../shared/endpoints/definition.ts'
-import { keptAt, nameOfVersion } from '../../../shared/endpoints/versions.ts'
+import { documentAt, nameOfVersion } from '../../../shared/endpoints/versions.ts'
 import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Services } from '../../../shared/services.ts'
 import { accountHere } from '../account.ts'
@@ -73,7 +73,7 @@ async function forget({ store }: Services, name: string, text: string): Promise<
   const current = await inForce(store, endpoint)
   if (current && nameOfVersion(endpointIn(current.fields)) === version)
     throw new VersionError(`${version} is in force. Apply or restore another version first.`)
-  await store.remove(keptAt(endpoint))
+  await store.remove(documentAt(endpoint))
   print(`Forgot ${version}: it answers ${name} no more, everywhere within 30 seconds.`)
 }
 

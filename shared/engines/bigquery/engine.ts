@@ -25,7 +25,7 @@ import {
   EngineError,
   type QueryEngine,
   type Rollup,
-  type RollupKeeper,
+  type Rollups,
   type RunLimits,
   type RunResult,
   type Statement,
@@ -53,7 +53,7 @@ interface Opened {
 }
 
 class BigQueryEngine implements QueryEngine {
-  readonly rollups: RollupKeeper = {
+  readonly rollups: Rollups = {
     has: rollup => this.keeping(({ rest, names }) => hasView(rest, rollup, names)),
     create: rollup =>
       this.define(async ({ rest, names }) =>

@@ -38,7 +38,7 @@ export interface DuckDbOptions {
 }
 
 /** Statements whose rewritten form is cached: those of stored endpoints recur. */
-const keptRewritings = 200
+const maxRewritings = 200
 
 /** Runs GoogleSQL on DuckDB, over folders of Parquet files. The database opens in the first call. */
 export function openDuckDb(options: DuckDbOptions): QueryEngine {
@@ -75,7 +75,7 @@ class DuckDbEngine implements QueryEngine {
       this.over([], deadline, act),
     )
     this.rewritings = new LRUCache({
-      max: keptRewritings,
+      max: maxRewritings,
       memoMethod: (_key, _stale, { context }) => this.rewrite(context),
     })
   }

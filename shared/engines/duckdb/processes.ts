@@ -16,7 +16,7 @@ import {
   EngineError,
   type QueryEngine,
   type Rollup,
-  type RollupKeeper,
+  type Rollups,
   type RunLimits,
   type RunResult,
   type Statement,
@@ -59,7 +59,7 @@ class EngineProcesses implements QueryEngine {
   private readonly idle: EngineProcess[] = []
   private readonly busy = new Set<EngineProcess>()
   private closed = false
-  readonly rollups: RollupKeeper
+  readonly rollups: Rollups
 
   constructor(options: ProcessesOptions) {
     this.options = options

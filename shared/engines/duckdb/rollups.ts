@@ -21,7 +21,7 @@ import { placeOf, SqlError } from '../../sql/error.ts'
 import type { Column } from '../../sql/types.ts'
 import { writeWhole } from '../../data-folder.ts'
 import { Deadline } from '../deadline.ts'
-import { EngineError, type Rollup, type RollupKeeper } from '../engine.ts'
+import { EngineError, type Rollup, type Rollups } from '../engine.ts'
 import { rollupShape } from '../rollup-rules.ts'
 import { requestsTable } from '../schema.ts'
 import { filesOfLoads, logFiles } from './loads.ts'
@@ -82,7 +82,7 @@ interface LogFile {
 }
 
 /** What takes a Rollup throws SqlError for a query that no roll-up can hold. */
-export class RollupParts implements RollupKeeper {
+export class RollupParts implements Rollups {
   private readonly logsFolder: string
   private readonly tables: ReadonlyMap<string, Column[]>
   private readonly plans = new Map<string, Plan>()

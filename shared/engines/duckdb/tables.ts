@@ -76,7 +76,7 @@ export async function prepareTableFolder(
 }
 
 /**
- * Faults of log files and of their folders, which are the operator's: EngineError `fileError`. The files of a load never
+ * Faults of log files and of their folders, which are the operator's: EngineError `failed`. The files of a load never
  * change, but people put files into the folders, and take them out.
  */
 export class LogViews {
@@ -97,7 +97,7 @@ export class LogViews {
   /**
    * Lets these tables read the files that are there now.
    * @returns whether the files have changed
-   * @throws EngineError `fileError`
+   * @throws EngineError `failed`
    */
   async refresh(names: string[]): Promise<boolean> {
     let changed = false
@@ -113,7 +113,7 @@ export class LogViews {
 
   /**
    * After an error that may come from files with other columns than the table's.
-   * @throws EngineError `fileError` where it does
+   * @throws EngineError `failed` where it does
    */
   async check(names: string[]): Promise<void> {
     for (const table of this.known(names)) {

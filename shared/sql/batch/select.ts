@@ -193,13 +193,18 @@ class From {
     if (!depends(batch, node, sight)) return node
     switch (node.kind) {
       case 'TableReference':
-        return this.joined(node, node.alias ?? node.path.at(-1)!, node, on)
+        return this.joinToSets(node, node.alias ?? node.path.at(-1)!, node, on)
       case 'DerivedTable': {
         const alias = node.alias ?? make.name(batch.newName('t'))
-        return this.joined(node, alias, { ...node, query: batch.query(node.query, sight, false), alias }, on)
+        return this.joinToSets(
+          node,
+          alias,
+          { ...node, query: batch.query(node.query, sight, false), alias },
+          on,
+        )
       }
       case 'UnnestReference':
-        return this.written(node)
+        return this.resolve(node)
       case 'JoinInParentheses':
         if (hasOwnParameters(node)) throw batch.refuse(node, 'a parameter in a join in parentheses')
         return { ...node, join: this.place(node.join, on) as ast.Join }
@@ -211,13 +216,18 @@ class From {
     }
   }
 
-  private joined(node: ast.From, { name }: ast.Identifier, made: ast.From, on: ast.Expression[]): ast.From {
+  private joinToSets(
+    node: ast.From,
+    { name }: ast.Identifier,
+    made: ast.From,
+    on: ast.Expression[],
+  ): ast.From {
     this.carrying.add(node)
     on.push(make.binary('=', make.path(name, setColumn), columnOfSet(setColumn)))
     return made
   }
 
-  private written<Kind extends ast.AnyNode>(node: Kind): Kind {
+  private resolve<Kind extends ast.AnyNode>(node: Kind): Kind {
     const { batch, sight, carrying } = this
     return inExpression(node, { batch, sight, carrying, columns: null })
   }
@@ -228,7 +238,7 @@ class From {
     const left = this.place(node.left, on)
     if (node.type !== 'LEFT') {
       const right = this.place(node.right, on)
-      return { ...node, left, right, on: node.on && this.written(node.on) }
+      return { ...node, left, right, on: node.on && this.resolve(node.on) }
     }
     const query = node.on && [...descendants(node.on)].find(part => part.kind === 'Query')
     if (query && depends(this.batch, query, this.sight))
@@ -237,7 +247,7 @@ class From {
     const right = this.place(node.right, own)
     if (own.length > 0 && node.using.length > 0)
       throw this.batch.refuse(node, 'LEFT JOIN with USING of what depends on a parameter')
-    const conditions = [...own, ...(node.on ? [this.written(node.on)] : [])]
+    const conditions = [...own, ...(node.on ? [this.resolve(node.on)] : [])]
     return { ...node, left, right, on: make.chain('AND', conditions) }
   }
 }
