@@ -9,7 +9,7 @@
  * Where a parameter decides whether it reads less than hours, the query is for the parameter's other values.
  */
 import { isAggregateName } from '../sql/functions.ts'
-import * as make from '../sql/batch/nodes.ts'
+import * as make from '../sql/nodes.ts'
 import { placeOf, SqlError } from '../sql/error.ts'
 import { mayHold, type Taken, type Values, waysIn } from '../sql/chosen.ts'
 import { statementLimits } from '../sql/limits.ts'
@@ -177,12 +177,8 @@ class Reader {
       (left, right) => ({ kind: 'SetOperation', operator: 'UNION ALL', byName: null, left, right, at: 0 }),
       first,
     )
-    const from: ast.DerivedTable = {
-      kind: 'DerivedTable',
-      query: make.queryOf(body),
-      alias: this.table.alias,
-      at: 0,
-    }
+    const { alias } = this.table
+    const from: ast.From = { kind: 'DerivedTable', query: make.queryOf(body), alias, at: 0 }
     return { ...this.select, from, where: null }
   }
 

@@ -4,6 +4,7 @@ import type { Endpoint } from '../endpoints/definition.ts'
 import { EngineError } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import { parse } from '../sql/parser.ts'
+import { queryOf } from '../sql/nodes.ts'
 import { print } from '../sql/printer.ts'
 import { nameKey, plainNamesIn } from '../sql/relations.ts'
 import { tablesOf } from '../sql/tables.ts'
@@ -91,15 +92,8 @@ export function withTables(tables: EndpointTables, used: ReadonlySet<string>, ca
   if (ctes.length === 0) return caller
   if (caller.with?.recursive)
     return { ...caller, with: { ...caller.with, ctes: [...ctes, ...caller.with.ctes] } }
-  return {
-    kind: 'Query',
-    with: { kind: 'With', recursive: tables.recursive, ctes, at: 0 },
-    body: { kind: 'QueryInParentheses', query: caller, at: 0 },
-    orderBy: [],
-    limit: null,
-    offset: null,
-    at: 0,
-  }
+  const inParentheses = { kind: 'QueryInParentheses', query: caller, at: 0 } as const
+  return queryOf(inParentheses, { with: { kind: 'With', recursive: tables.recursive, ctes, at: 0 } })
 }
 
 /**

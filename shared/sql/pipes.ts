@@ -5,6 +5,7 @@
  */
 import { nameOfColumn, sameName } from './columns.ts'
 import { precedence, precedenceOf } from './grammar.ts'
+import * as make from './nodes.ts'
 import type * as ast from './tree.ts'
 import { children } from './walk.ts'
 
@@ -47,7 +48,7 @@ export function pipeOverQuery(
 
 /** A SELECT or set operation as a query, at the place of its pipe: no WITH before it, no order or limit behind it. */
 export function queryOf(body: ast.QueryBody, { at }: Pick<Pipe, 'at'>): ast.Query {
-  return { kind: 'Query', with: null, body, orderBy: [], limit: null, offset: null, at }
+  return make.queryOf(body, { at })
 }
 
 /** The whole pipe as one query, with none of its range variables. */
@@ -205,20 +206,7 @@ function addColumn({ passedAs, level }: HiddenRows, expression: ast.StructLitera
 
 /** A SELECT with the FROM and WHERE of a pipe. */
 export function selectOver({ from, where, at }: Pipe, clauses: Partial<ast.Select>): ast.Select {
-  return {
-    kind: 'Select',
-    distinct: false,
-    as: null,
-    items: [],
-    from,
-    where,
-    groupBy: null,
-    having: null,
-    qualify: null,
-    windows: [],
-    at,
-    ...clauses,
-  }
+  return make.select([], from, { where, at, ...clauses })
 }
 
 /** One condition more. It applies before what sorts or cuts the pipe, so such a pipe is settled first. */

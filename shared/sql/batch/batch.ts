@@ -13,7 +13,7 @@
  *   its columns (`matches.ts`), and not for each row.
  * Rows of one set come in the order of the query. What no rule covers is refused at its place.
  */
-import * as make from './nodes.ts'
+import * as make from '../nodes.ts'
 import { limitBySet, outputKeys } from './order.ts'
 import { selectOfSet } from './select.ts'
 import {

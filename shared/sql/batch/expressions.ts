@@ -3,7 +3,7 @@ import type { Type } from '../resolve/types.ts'
 import { isKnown } from '../resolve/types.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
-import * as make from './nodes.ts'
+import * as make from '../nodes.ts'
 import {
   type Batch,
   columnOfSet,

@@ -9,7 +9,7 @@ import type * as ast from '../tree.ts'
 import { conjuncts, descendants } from '../walk.ts'
 import { isBound, withNeededText } from './prefilters.ts'
 import { inExpression } from './expressions.ts'
-import * as make from './nodes.ts'
+import * as make from '../nodes.ts'
 import {
   type Batch,
   columnOfSet,

@@ -4,7 +4,7 @@ import type { Column } from '../resolve/resolution.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
 import { type Batch, prefix, setColumn } from './sets.ts'
-import * as make from './nodes.ts'
+import * as make from '../nodes.ts'
 
 const noColumn = 'ORDER BY something that is no column with a name of its own'
 

@@ -1,7 +1,7 @@
 /** A SELECT that depends on the set: its tables beside the sets, its list, its groups and windows, and aggregates of all rows. */
 import { inExpression } from './expressions.ts'
 import { joinMatches, type Tables } from './matches.ts'
-import * as make from './nodes.ts'
+import * as make from '../nodes.ts'
 import { keyOutside } from './order.ts'
 import { boundOf } from './prefilters.ts'
 import {

@@ -1,5 +1,5 @@
 /** The relation of the sets: its names, what a service tells of it, and what a query is read with that depends on it. */
-import * as make from './nodes.ts'
+import * as make from '../nodes.ts'
 import type { SqlError } from '../error.ts'
 import { inReadingOrder, nameKey } from '../relations.ts'
 import type { Resolution } from '../resolve/resolution.ts'

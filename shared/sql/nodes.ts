@@ -1,7 +1,7 @@
 /** Nodes that are made, not parsed, and copies of nodes with others in their place. */
-import type * as ast from '../tree.ts'
-import type { SqlType } from '../types.ts'
-import { isNode } from '../walk.ts'
+import type * as ast from './tree.ts'
+import type { SqlType } from './types.ts'
+import { isNode } from './walk.ts'
 
 const at = 0
 
