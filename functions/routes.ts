@@ -14,11 +14,11 @@ import { nothingHere } from './http/problem.ts'
 import { authenticate, openToPages } from './query/access.ts'
 import { answer } from './query/answer.ts'
 import { draftEndpoint } from './query/draft.ts'
-import { describeAlerts, describeTables, explainEndpoint, listEndpoints } from './query/endpoints.ts'
+import { describeTables, explainEndpoint, listEndpoints } from './query/endpoints.ts'
 import { explorerHandlers } from './query/explorer-files.ts'
 import { describeApi } from './query/openapi.ts'
 import { changeView, views } from './query/views.ts'
-import { describeAlertsOfEndpoint } from './query/alerts.ts'
+import { describeAlerts, describeAlertsOfEndpoint } from './query/alerts.ts'
 
 type Handle = (call: Call) => Promise<void> | void
 

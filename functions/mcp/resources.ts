@@ -4,7 +4,8 @@
  */
 import type { GetPromptResult, Prompt, ReadResourceResult, Resource } from '@modelcontextprotocol/server'
 import { echo, invalidParams, type McpCall, shorten } from './protocol-errors.ts'
-import { alertsFor, type ColumnDescription, type TableDescription, tablesOf } from '../query/endpoints.ts'
+import { alertsFor } from '../query/alerts.ts'
+import { type ColumnDescription, type TableDescription, tablesOf } from '../query/endpoints.ts'
 import { answersSql } from '../query/statement.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { canCall } from '../../shared/keys/authenticate.ts'

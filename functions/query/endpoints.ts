@@ -2,18 +2,14 @@
 import type { Call } from '../http/call.ts'
 import { accessEndpoint, accessibleEndpoints } from './access.ts'
 import { resolveUpstream } from './answer.ts'
-import { type AlertStatus, listAlerts } from '../../shared/alerts/list.ts'
 import { type Endpoint, type Explore, typeOf } from '../../shared/endpoints/definition.ts'
 import { limitOf } from '../../shared/endpoints/saved-query.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
-import type { Caller } from '../../shared/keys/authenticate.ts'
-import { redactText } from '../../shared/redact/redact.ts'
 import { apiErrorOf, blame } from '../../shared/run/blame.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
 import type { Services } from '../../shared/services.ts'
 import type { SqlType } from '../../shared/sql/types.ts'
-import type { Store } from '../../shared/stores/store.ts'
 
 /** `GET /api/endpoints`: the endpoints that the caller's key may call, by name, and the key's rights. */
 export async function listEndpoints(call: Call): Promise<void> {
@@ -125,28 +121,4 @@ export async function explainEndpoint(call: Call): Promise<void> {
   })
   call.res.setHeader('Cache-Control', 'no-store')
   call.res.status(200).json({ result })
-}
-
-/** `GET /api/alerts`: those of the caller's endpoints, for the parameters that its key fixes. */
-export async function describeAlerts(call: Call): Promise<void> {
-  const { caller, endpoints } = await accessibleEndpoints(call)
-  const result = await alertsFor(call.services.store, caller, endpoints)
-  call.res.setHeader('Cache-Control', 'no-store')
-  call.res.status(200).json({ result })
-}
-
-/** @param endpoints that the caller may call. @throws ApiError */
-export async function alertsFor(store: Store, caller: Caller, endpoints: Endpoint[]): Promise<AlertStatus[]> {
-  const { pins, rights, redacted } = caller
-  // A set that leaves a pinned parameter open is one of all its values.
-  const alerts = await listAlerts(store, endpoints, ({ set }) =>
-    Object.entries(pins).every(([name, value]) => Object.hasOwn(set, name) && String(set[name]) === value),
-  )
-  const isClear = rights.includes('pii:read') && !redacted
-  return isClear ? alerts : alerts.map(withoutPersonalData)
-}
-
-function withoutPersonalData({ parameters, text, ...alert }: AlertStatus): AlertStatus {
-  const shown = Object.entries(parameters).map(([name, value]) => [name, redactText(value)])
-  return { ...alert, parameters: Object.fromEntries(shown), text: redactText(text) }
 }

@@ -10,7 +10,7 @@
  */
 import { isAggregateName } from '../sql/functions.ts'
 import * as make from '../sql/nodes.ts'
-import { placeOf, SqlError } from '../sql/error.ts'
+import { type Refuse, refusing } from '../sql/error.ts'
 import { mayHold, type Taken, type Values, waysIn } from '../sql/chosen.ts'
 import { statementLimits } from '../sql/limits.ts'
 import { parse } from '../sql/parser.ts'
@@ -44,7 +44,7 @@ const lessThanHours = /^(MICROSECOND|MILLISECOND|SECOND|MINUTE)$/i
 export function byTheHour(rollup: Rollup, sql: string): ByHour {
   const { columns } = rollupShape(rollup.sql)
   const tree = parse(sql, statementLimits)
-  const refuse = (node: ast.Node, why: string) => new SqlError(why, placeOf(sql, node.at))
+  const refuse = refusing(sql)
   const time = timeOf(columns)
   const hours = hourly(rollup, time)
   if (!hours)
@@ -124,7 +124,7 @@ function endOfHour(of: ast.Expression): ast.Call {
 interface Shape {
   columns: RollupColumn[]
   time: string
-  refuse: (node: ast.Node, why: string) => SqlError
+  refuse: Refuse
 }
 
 /** A SELECT over the roll-up alone. */

@@ -6,7 +6,7 @@
  * up, and there is one SELECT, without WITH and DISTINCT, which BigQuery would take.
  */
 import { nameOfColumn } from '../sql/columns.ts'
-import { placeOf, SqlError } from '../sql/error.ts'
+import { type Refuse, refusing } from '../sql/error.ts'
 import { isAggregateName } from '../sql/functions.ts'
 import { parse } from '../sql/parser.ts'
 import { nameKey } from '../sql/relations.ts'
@@ -62,15 +62,13 @@ const refusedKinds: Partial<Record<AnyNode['kind'], string>> = {
  */
 export function rollupShape(sql: string): RollupShape {
   const query = parse(sql)
-  const refuse = (node: { at: number }, detail: string) => new SqlError(detail, placeOf(sql, node.at))
+  const refuse = refusing(sql)
   refuseEverywhere(query, refuse)
   const select = onlySelect(query, refuse)
   const columns = select.items.map(item => columnOf(item, refuse))
   checkGroups(select, columns, refuse)
   return { table: tableIn(select, refuse), columns }
 }
-
-type Refuse = (node: { at: number }, detail: string) => SqlError
 
 function refuseEverywhere(query: Query, refuse: Refuse): void {
   for (const node of descendants(query)) {

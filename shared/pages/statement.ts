@@ -7,7 +7,8 @@ import { type Endpoint, pageBindings, type Paging } from '../endpoints/definitio
 import { fromMicros } from '../endpoints/timestamps.ts'
 import type { Binding, Statement } from '../engines/engine.ts'
 import { nameOfColumn, sameName } from '../sql/columns.ts'
-import { placeOf, SqlError } from '../sql/error.ts'
+import { refusing } from '../sql/error.ts'
+import { isDescending } from '../sql/newest-rows.ts'
 import { Lineage, resolvedAlone } from '../sql/tables.ts'
 import { parse } from '../sql/parser.ts'
 import { print } from '../sql/printer.ts'
@@ -117,7 +118,7 @@ interface PagedSelection {
  * @throws SqlError, at the place, for a query of another shape
  */
 export function pagedSelection(sql: string, tree: Query, { by }: Paging): PagedSelection {
-  const refuse = (at: number, message: string) => new SqlError(message, placeOf(sql, at))
+  const refuse = refusing(sql)
   let query = tree
   while (
     query.body.kind === 'QueryInParentheses' &&
@@ -128,23 +129,22 @@ export function pagedSelection(sql: string, tree: Query, { by }: Paging): PagedS
     query = query.body.query
   const { body, limit, offset, orderBy } = query
   if (body.kind !== 'Select' || !body.from)
-    throw refuse(body.at, 'pages need a final selection that is one SELECT from a table')
+    throw refuse(body, 'pages need a final selection that is one SELECT from a table')
   if (body.distinct || body.groupBy || body.having || body.qualify || body.as)
-    throw refuse(body.at, 'pages need a final selection without DISTINCT, GROUP BY, HAVING and QUALIFY')
+    throw refuse(body, 'pages need a final selection without DISTINCT, GROUP BY, HAVING and QUALIFY')
   if (limit?.kind !== 'Literal' || offset)
-    throw refuse(body.at, 'pages need a final LIMIT that is a number, the rows of a page, and no OFFSET')
+    throw refuse(body, 'pages need a final LIMIT that is a number, the rows of a page, and no OFFSET')
   const columns = by.map(name => {
     const column = findColumn(body, name)
     if (column) return column
-    throw refuse(body.at, `pages need ${name} among the selected columns, as a plain column`)
+    throw refuse(body, `pages need ${name} among the selected columns, as a plain column`)
   })
   const lineage = new Lineage(resolvedAlone(tree))
-  const isSorted = orderBy.every(({ expression, direction, nulls }, at) => {
-    const isDescending = direction === 'DESC' && nulls !== 'FIRST'
-    return isDescending && columns[at] && lineage.isSame(columns[at], expression)
-  })
+  const isSorted = orderBy.every(
+    (item, at) => isDescending(item) && columns[at] && lineage.isSame(columns[at], item.expression),
+  )
   if (orderBy.length === 0 || !isSorted)
-    throw refuse(orderBy[0]?.at ?? body.at, `pages need ORDER BY ${by[0]} DESC; ${by[1]} DESC is added to it`)
+    throw refuse(orderBy[0] ?? body, `pages need ORDER BY ${by[0]} DESC; ${by[1]} DESC is added to it`)
   const [time = '', tie = ''] = columns.map(({ parts }) => parts.map(({ name }) => `\`${name}\``).join('.'))
   return { query, select: body, rows: Number(limit.text), time, tie }
 }

@@ -26,3 +26,10 @@ export function offsetOf(text: string, { line, column }: Place): number {
   const lines = text.split(/(?<=\r\n|\r(?!\n)|\n)/)
   return lines.slice(0, line - 1).join('').length + column - 1
 }
+
+/** The error of a node, at its place. */
+export type Refuse = (node: { at: number }, message: string) => SqlError
+
+export function refusing(sql: string): Refuse {
+  return (node, message) => new SqlError(message, placeOf(sql, node.at))
+}

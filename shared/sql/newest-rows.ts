@@ -145,7 +145,7 @@ class Shape {
 }
 
 /** NULL counts as the smallest value, and comes last. */
-function isDescending({ direction, nulls }: ast.OrderItem): boolean {
+export function isDescending({ direction, nulls }: ast.OrderItem): boolean {
   return direction === 'DESC' && nulls !== 'FIRST'
 }
 

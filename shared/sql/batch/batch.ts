@@ -30,7 +30,7 @@ import {
   tableOfSets,
   typeOfSet,
 } from './sets.ts'
-import { placeOf, SqlError } from '../error.ts'
+import { type Refuse, refusing } from '../error.ts'
 import { statementLimits } from '../limits.ts'
 import { parse } from '../parser.ts'
 import { print } from '../printer.ts'
@@ -52,7 +52,7 @@ export function batchOf(sql: string, catalog: Omit<Catalog, 'parameters'>, sets:
   const parameters = new Map(sets.parameters.map(({ name, type }) => [nameKey(name), type]))
   const resolution = resolve(sql, tree, { ...catalog, parameters })
   if (resolution.problem) throw resolution.problem
-  const refuse = (node: ast.Node, why: string) => new SqlError(why, placeOf(sql, node.at))
+  const refuse = refusing(sql)
   refuseNames(tree, refuse)
   const text = print(wholeQuery(tree, { resolution, sets, refuse }))
   const wrong = faultOf(text, resolution.rows.get(tree)!.columns, { ...catalog, parameters: withSets(sets) })
@@ -60,7 +60,7 @@ export function batchOf(sql: string, catalog: Omit<Catalog, 'parameters'>, sets:
   return text
 }
 
-function refuseNames(tree: ast.Query, refuse: (node: ast.Node, why: string) => SqlError): void {
+function refuseNames(tree: ast.Query, refuse: Refuse): void {
   const names = JSON.stringify(tree, (key, value: unknown) =>
     key === 'value' || key === 'text' ? undefined : value,
   )
@@ -95,7 +95,7 @@ interface Shown {
 /** The whole query, for all sets. @throws what `refuse` gives */
 function wholeQuery(
   tree: ast.Query,
-  shared: { resolution: Resolution; sets: Sets; refuse: (node: ast.Node, why: string) => SqlError },
+  shared: { resolution: Resolution; sets: Sets; refuse: Refuse },
 ): ast.Query {
   let names = 0
   /** Common tables that a SELECT adds to the query that it stands in. */

@@ -1,6 +1,6 @@
 /** The relation of the sets: its names, what a service tells of it, and what a query is read with that depends on it. */
 import * as make from '../nodes.ts'
-import type { SqlError } from '../error.ts'
+import type { Refuse } from '../error.ts'
 import { inReadingOrder, nameKey } from '../relations.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import type * as ast from '../tree.ts'
@@ -68,7 +68,7 @@ export function parametersIn(...nodes: ast.AnyNode[]): string[] {
 export interface Batch {
   resolution: Resolution
   sets: Sets
-  refuse(node: ast.Node, why: string): SqlError
+  refuse: Refuse
   /** A name that nothing else has. */
   newName(what: string): string
   /** Adds a common table to the query that is being read. */

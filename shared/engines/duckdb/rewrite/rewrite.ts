@@ -21,7 +21,7 @@ import { query } from './query.ts'
 import { repeated } from './repeats.ts'
 import { quoteName } from '../syntax.ts'
 import { fieldName } from '../../values.ts'
-import { placeOf, SqlError } from '../../../sql/error.ts'
+import { placeOf, refusing, SqlError } from '../../../sql/error.ts'
 import { statementLimits } from '../../../sql/limits.ts'
 import { parse } from '../../../sql/parser.ts'
 import { nameKey } from '../../../sql/relations.ts'
@@ -76,7 +76,7 @@ export function rewrite(
       return 'CAST($now AS TIMESTAMPTZ)'
     },
     uniqueName: hint => `${hint}_${++names}`,
-    invalid: (node, message) => new SqlError(message, placeOf(sql, node.at)),
+    invalid: refusing(sql),
     unsupported: (node, what, why) =>
       new UnsupportedError(
         `${what} is not supported by the local engine${why ? `: ${why}` : ''}`,
