@@ -58,10 +58,8 @@ export class LevelHistories {
   private readonly folder = mkdtempSync(join(tmpdir(), 'levels-'))
   private readonly writer: Promise<DuckDBConnection>
   private engine: QueryEngine | null = null
-  private readonly mutant: Mutant
 
-  constructor(mutant: Mutant = made => made) {
-    this.mutant = mutant
+  constructor() {
     mkdirSync(join(this.folder, 'logs'))
     this.writer = DuckDBInstance.create().then(instance => instance.connect())
   }
@@ -73,19 +71,22 @@ export class LevelHistories {
   }
 
   /** @throws Error with the seed and the query where a cell differs */
-  async play(seed: number): Promise<void> {
+  async play(seed: number, mutant: Mutant = made => made): Promise<void> {
     // DuckDB keeps the metadata of every file that it has read.
     if (this.tally.histories++ % 500 === 0) {
       await this.engine?.close()
       this.engine = openDuckDb({ logsFolder: this.folder, tables: new Map([['logs', columns]]) })
     }
     const files: string[] = []
-    for (const { rows, asked } of historyOf(seed)) {
-      files.push(join(this.folder, 'logs', `${this.tally.histories}-${files.length}.parquet`))
-      await this.write(files.at(-1)!, rows)
-      for (const query of asked) await this.compare(this.engine!, seed, query)
+    try {
+      for (const { rows, asked } of historyOf(seed)) {
+        files.push(join(this.folder, 'logs', `${this.tally.histories}-${files.length}.parquet`))
+        await this.write(files.at(-1)!, rows)
+        for (const query of asked) await this.compare(this.engine!, seed, query, mutant)
+      }
+    } finally {
+      for (const file of files) rmSync(file)
     }
-    for (const file of files) rmSync(file)
   }
 
   private async write(file: string, rows: LogRow[]): Promise<void> {
@@ -103,8 +104,9 @@ export class LevelHistories {
     engine: QueryEngine,
     seed: number,
     { own, from, bindings, rollup }: Asked,
+    mutant: Mutant,
   ): Promise<void> {
-    const made = this.mutant(byTheHour(rollup, from))
+    const made = mutant(byTheHour(rollup, from))
     const statement = { sql: made.sql, bindings, rollups: [rollup, made.rollup] }
     const [expected, found] = [
       await engine.run({ sql: own, bindings }, limits),
