@@ -14,6 +14,8 @@ export interface Amounts {
   /** Reads of an answer that a writer rewrites, which is killed so many times. */
   reads: number
   kills: number
+  /** Of the answer, in bytes; by turns. */
+  sizes: number[]
   /** The longest that the reads may take, milliseconds. */
   readsMs: number
 }
@@ -21,12 +23,12 @@ export interface Amounts {
 const hour = 3_600_000
 const day = 24 * hour
 /** The processes' clocks differ; the store's clock is the one that counts. */
-const skewMs = [0, hour, -hour, day]
+const skewMs = [0, hour, -day]
 
-/** A suite over four processes that every test shares, for each store adapter by its name. */
+/** A suite over three processes that every test shares, for each store adapter by its name. */
 export function describeProcesses(amountsOf: Record<string, Amounts>, times: Partial<CacheTimes> = {}): void {
   describeStores('several processes', adapter => {
-    const { rounds, reads, kills, readsMs } = amountsOf[adapter.name]!
+    const { rounds, readsMs, ...torn } = amountsOf[adapter.name]!
     let crowd: Crowd
 
     beforeAll(async () => {
@@ -37,7 +39,7 @@ export function describeProcesses(amountsOf: Record<string, Amounts>, times: Par
 
     const member = (index: number) => crowd.members[index]!
 
-    test(`4 x 50 callers of a cold key cost exactly 1 run, ${rounds} rounds in a row`, async () => {
+    test(`3 x 50 callers of a cold key cost exactly 1 run, ${rounds} rounds in a row`, async () => {
       for (let round = 0; round < rounds; round++) {
         const key = `round-${round}`
         const reports = await Promise.all(crowd.members.map(one => one.read({ key, callers: 50, runMs: 20 })))
@@ -50,7 +52,7 @@ export function describeProcesses(amountsOf: Record<string, Amounts>, times: Par
       for (const key of ['a', 'b', 'c']) {
         await Promise.all(crowd.members.map(one => one.read({ key, callers: 10, runMs: 50 })))
         const again = await Promise.all(crowd.members.map(one => one.read({ key })))
-        expect(again.map(({ statuses }) => statuses[0])).toEqual(['hit', 'hit', 'hit', 'hit'])
+        expect(again.map(({ statuses }) => statuses[0])).toEqual(['hit', 'hit', 'hit'])
         expect(crowd.runs(key)).toHaveLength(1)
       }
     })
@@ -68,7 +70,7 @@ export function describeProcesses(amountsOf: Record<string, Amounts>, times: Par
     })
 
     test('a holder that is killed costs one lease, then another goes on', async () => {
-      const [other, holder] = [member(0), member(3)]
+      const [other, holder] = [member(0), member(2)]
       const lost = holder.read({ key: 'killed', runMs: 60_000 })
       while (crowd.runs('killed').length === 0) await sleep(10)
       const waiting = other.read({ key: 'killed', callers: 20 })
@@ -83,9 +85,9 @@ export function describeProcesses(amountsOf: Record<string, Amounts>, times: Par
     test(
       'no read is torn or mixed while a writer rewrites and is killed',
       async () => {
-        const result = await tornReads(crowd, { reads, kills })
-        expect(result).toMatchObject({ torn: 0, kills })
-        expect(result.reads).toBeGreaterThanOrEqual(reads)
+        const result = await tornReads(crowd, torn)
+        expect(result).toMatchObject({ torn: 0, kills: torn.kills })
+        expect(result.reads).toBeGreaterThanOrEqual(torn.reads)
         expect(result.generations).toBeGreaterThan(1)
       },
       readsMs,
@@ -102,16 +104,19 @@ interface TornReads {
 }
 
 /**
- * A writer rewrites one cached answer with bodies from 10 KB to 5 MB and is killed again and again, while a reader
+ * A writer rewrites one cached answer with bodies of several sizes and is killed again and again, while a reader
  * checks every body: each begins and ends with the same random mark, so a torn or mixed one shows.
  */
-async function tornReads(crowd: Crowd, wanted: { reads: number; kills: number }): Promise<TornReads> {
+async function tornReads(
+  crowd: Crowd,
+  wanted: Pick<Amounts, 'kills' | 'reads' | 'sizes'>,
+): Promise<TornReads> {
   const result = { reads: 0, torn: 0, kills: 0, generations: 0 }
   const seen = new Set<string>()
   let over = false
-  const writing = keepWriting(crowd, wanted.kills, result, () => over)
+  const writing = keepWriting(crowd, wanted, result, () => over)
   const store = await crowd.open()
-  while (result.reads < wanted.reads || result.kills < wanted.kills) {
+  while (result.reads < wanted.reads || result.kills < wanted.kills || seen.size < 2) {
     const cache = new AnswerCache(store, { memoryMs: 0 })
     const served = await cache.peek(
       { endpointId: 'e', version: 'v', parameters: 'torn', sql: null, variant: 'clear' },
@@ -136,17 +141,16 @@ async function tornReads(crowd: Crowd, wanted: { reads: number; kills: number })
 /** Every answer is stale at once, so that each read of the writer runs its engine and publishes. */
 async function keepWriting(
   crowd: Crowd,
-  kills: number,
+  { kills, sizes }: Pick<Amounts, 'kills' | 'sizes'>,
   result: TornReads,
   over: () => boolean,
 ): Promise<void> {
-  const sizes = [10_000, 200_000, 1_000_000, 3_000_000, 5_000_000]
   let writer = crowd.members[1]!
   for (let i = 0; !over(); i++) {
     const mark = randomBytes(16).toString('hex')
     const filling = randomBytes(sizes[i % sizes.length]! / 2).toString('base64')
     const write = writer.read({ key: 'torn', freshMs: 0, text: `${mark}${filling}${mark}` })
-    if (i % 5 !== 4 || result.kills >= kills) {
+    if (i % sizes.length !== sizes.length - 1 || result.kills >= kills) {
       await write
       continue
     }

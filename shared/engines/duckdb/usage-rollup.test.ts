@@ -3,8 +3,8 @@ import { expect, test } from '@jest/globals'
 import { UsageHistories } from './testing/usage-histories.ts'
 
 test.each([
-  ['duckdb', 12],
-  ['bigquery', 3],
+  ['duckdb', 5],
+  ['bigquery', 2],
 ] as const)(
   'on %s, %i random histories have no cell that differs between answer, batch and own query',
   async (engine, count) => {
