@@ -9,6 +9,7 @@ import { type Faults, type Operation, withFaults } from '../stores/testing/fault
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { AnswerCache, type CacheRequest } from './cache.ts'
 import { cacheKey, headAt } from './head.ts'
+import { playHistories } from './testing/histories.ts'
 import {
   begun,
   engine,
@@ -585,4 +586,12 @@ describeStores('the cache', ({ open: openStore, rounds }) => {
       expect(document?.fields['uses']).toBe(2)
     })
   })
+})
+
+/** A short form of `histories.soak.ts`, with new seeds each day: a failure names its seed. */
+test('in 50 random histories of callers, processes and faults no answer is one that the model does not allow', async () => {
+  const counts = await playHistories({ from: 50 * Math.floor(Date.now() / 86_400_000), count: 50 })
+  expect(counts.reads).toBeGreaterThan(150)
+  expect(counts.faults).toBeGreaterThan(30)
+  expect(counts.kills).toBeGreaterThan(5)
 })

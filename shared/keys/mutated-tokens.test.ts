@@ -1,4 +1,4 @@
-/** Ten thousand tokens, each a good one with something changed: none is taken, and all refusals are in words. */
+/** Three thousand tokens, each a good one with something changed: none is taken, and all refusals are in words. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import pMap from 'p-map'
@@ -97,11 +97,11 @@ function mutated(token: string, other: string, { what, part, share = 0, digit = 
   return parts.join('.')
 }
 
-test(`of 10,000 mutated tokens none is taken (seed ${seed})`, async () => {
+test(`of 3,000 mutated tokens none is taken (seed ${seed})`, async () => {
   const wrong: unknown[] = []
   const claims = new Map<string, number>()
   const cases = fc.sample(fc.tuple(fc.nat(5), fc.nat(5), mutations), {
-    numRuns: rounds(10_500, 200_000),
+    numRuns: rounds(3_150, 200_000),
     seed,
   })
   const sent = cases
@@ -119,7 +119,7 @@ test(`of 10,000 mutated tokens none is taken (seed ${seed})`, async () => {
     { concurrency: 8 },
   )
   expect(wrong.slice(0, 5)).toEqual([])
-  expect(sent.length).toBeGreaterThanOrEqual(rounds(10_000, 190_000))
+  expect(sent.length).toBeGreaterThanOrEqual(rounds(3_000, 190_000))
   // Each way in which a token may be wrong was tried.
   expect([...claims.keys()]).toEqual(expect.arrayContaining(['signature', 'token', 'iss', 'alg', 'kid']))
 })

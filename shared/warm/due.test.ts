@@ -1,4 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
+import { headAt, type Stored } from '../cache/head.ts'
+import { cacheKey } from '../cache/key.ts'
+import { EngineError } from '../engines/engine.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import {
   bodyOf,
@@ -13,6 +16,11 @@ import {
 import { rounds } from '../testing/rounds.ts'
 
 const own = endpointWith()
+const fromRollup = endpointWith({
+  batch: true,
+  warm: { seconds: 300, maxSets: 3 },
+  rollup: { query: 'a.rollup.sql', from: 'a.from.sql', when: { properties: { project: { pattern: '^p' } } } },
+})
 
 describeStores('warming', adapter => {
   const scene = sceneOn(adapter)
@@ -81,7 +89,7 @@ describeStores('warming', adapter => {
 
     test('takes all answers in use, however many pages of heads they fill', async () => {
       // A page of heads is 1,000. The emulator takes milliseconds for each; `stores.query.test.ts` pages on it.
-      const count = adapter.name === 'SQLite' ? 1_100 : rounds(30, 1_100)
+      const count = adapter.name === 'SQLite' ? 1_010 : rounds(30, 1_010)
       const warm = { seconds: 300, maxSets: 10_000 }
       const endpoint = endpointWith({ batch: true, warm })
       await useMany(scene.store, endpoint, names(count))
@@ -97,5 +105,57 @@ describeStores('warming', adapter => {
       for (const endpoint of [endpointWith({ warm: undefined }), endpointWith({ cache: { seconds: 0 } })])
         expect((await scene.run([endpoint])).endpoints).toEqual([])
     })
+  })
+})
+
+describeStores('warming from a roll-up', adapter => {
+  const scene = sceneOn(adapter)
+  const others = Array.from({ length: 5 }, (_, i) => `other${i}`)
+
+  test('takes every answer in use, and of the others as many as the definition allows', async () => {
+    const count = adapter.name === 'SQLite' ? 2_010 : rounds(20, 2_010)
+    await useMany(scene.store, fromRollup, [...names(count), ...others])
+    const runs: [sets: number, fromRollup: boolean][] = []
+    scene.engine.before = (projects, { rollups }) => void runs.push([projects.length, rollups!.length > 0])
+    let calls = 0
+    scene.faults.before = () => void calls++
+    expect(await scene.run([fromRollup])).toMatchObject({ refreshed: count + 3, failed: 0, skipped: 0 })
+    const batches = count > 2_000 ? [2_000, count - 2_000] : [count]
+    expect(runs).toEqual([...batches.map(sets => [sets, true]), [3, false]])
+    // One write for each answer, and few calls for all.
+    expect(calls).toBeLessThan(count + 25)
+  })
+
+  test('stores answers as of the moment before the run', async () => {
+    for (const name of ['p0', 'p1'])
+      await use(scene.store, fromRollup, { keyFields: keyFieldsFor(fromRollup, name) })
+    const { readAt: before } = await scene.store.get(headAt('none'))
+    await scene.run([fromRollup])
+    const { document, readAt } = await scene.store.get(headAt(cacheKey(keyFieldsFor(fromRollup, 'p0'))))
+    const { madeAt } = document!.fields['stored'] as unknown as Stored
+    expect(madeAt).toBeGreaterThanOrEqual(before)
+    expect(madeAt).toBeLessThanOrEqual(readAt)
+    expect((document!.fields['expireAt'] as Date).getTime()).toBe(Math.floor(madeAt) + 900_000 + 3_600_000)
+  })
+
+  describe('that cannot be read', () => {
+    test.each([1, 5])(
+      'leaves %i to the endpoint’s own query, as many as that may, and logs it once',
+      async count => {
+        await useMany(scene.store, fromRollup, names(count))
+        scene.engine.before = (_, { rollups }) => {
+          if (rollups!.length > 0) throw new EngineError('no_rollup', 'it is not there')
+        }
+        const report = await scene.run([fromRollup])
+        expect(report).toMatchObject({ refreshed: Math.min(count, 3), failed: 0, runs: 2 })
+        expect(report.endpoints[0]!.skipped).toEqual(count > 3 ? { over_max_sets: count - 3 } : {})
+        expect(scene.logged).toEqual([
+          [
+            'a roll-up could not be read',
+            expect.objectContaining({ endpoint: 'a.counts', reason: 'no_rollup' }),
+          ],
+        ])
+      },
+    )
   })
 })

@@ -18,6 +18,7 @@ import type { Column } from '../../sql/types.ts'
 import type { QueryEngine, Rollup } from '../engine.ts'
 import { addRows } from '../testing/parquet.ts'
 import { openDuckDb } from './engine.ts'
+import { UsageHistories } from './testing/usage-histories.ts'
 import { rounds } from '../../testing/rounds.ts'
 
 const table = 'app.logs'
@@ -273,3 +274,22 @@ test('processes that make parts while files are replaced count every entry once'
   expect(lines).toHaveLength(2 * reads)
   expect(new Set(lines)).toEqual(new Set(['{"names":4,"entries":4}']))
 })
+
+/** The usage chart from its roll-ups, against the endpoint's own query at the same time; 10,000 in `usage-rollup.soak.ts`. */
+test.each([
+  ['duckdb', 5],
+  ['bigquery', 2],
+] as const)(
+  'on %s, %i random histories have no cell that differs between answer, batch and own query',
+  async (engine, count) => {
+    const histories = new UsageHistories(engine)
+    try {
+      for (let seed = 1; seed <= count; seed++) await histories.play(seed)
+    } finally {
+      await histories.close()
+    }
+    const { charts, filled, summed } = histories.tally
+    expect(filled).toBeGreaterThan(charts / 5)
+    expect(summed).toBeGreaterThan(charts / 2)
+  },
+)

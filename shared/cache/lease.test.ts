@@ -1,4 +1,4 @@
-/** A short form of `processes.soak.ts`, with shorter leases and more frequent polls. */
+/** A short form of `lease.soak.ts`, with shorter leases and more frequent polls. */
 import { describeProcesses } from './testing/describe-processes.ts'
 
 /** Within a document, and of one and two chunks. */

@@ -1,6 +1,6 @@
 /** `npm run soak -- levels`: HISTORIES (10,000) from SEED (by the clock). */
 import { expect, test } from '@jest/globals'
-import { LevelHistories } from './testing/level-histories.ts'
+import { LevelHistories } from './duckdb/testing/level-histories.ts'
 
 const count = Number(process.env['HISTORIES'] ?? 10_000)
 const first = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000)

@@ -1,4 +1,4 @@
-/** A short form of `paging.soak.ts`, and both directions on every engine. */
+/** A short form of `page.soak.ts`, and both directions on every engine. */
 import { expect, test } from '@jest/globals'
 import { describeEngines } from '../engines/testing/describe-engines.ts'
 import { cursorsInMemory, pagedTable, pages, pageWhileLoading } from './testing/paging.ts'

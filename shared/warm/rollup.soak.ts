@@ -1,2 +1,0 @@
-/** As many answers in use on Firestore as on SQLite. */
-import './rollup.test.ts'
