@@ -352,7 +352,7 @@ test('whatever a receiver sends, a delivery is one or fails in its words, and a 
       const error = await deliver().catch((error: unknown) => error)
       if (error !== undefined) expect(error).toBeInstanceOf(DeliveryError)
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   )
   while (sockets.size > 0) await wait(10)
   server.close()

@@ -9,6 +9,7 @@ import { tablesOf } from './tables.ts'
 import { tokenize } from './tokens.ts'
 import type { Query } from './tree.ts'
 import { descendants } from './walk.ts'
+import { rounds } from '../testing/rounds.ts'
 import { anyCharacter } from '../testing/characters.ts'
 
 /** The tree or the SqlError; any other error is thrown. */
@@ -161,7 +162,7 @@ describe('every text gives a tree or an SqlError', () => {
         checkWhole(sql)
         checkWhole(`select ${sql}`)
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(400, 20_000) },
     )
   })
 
@@ -169,7 +170,7 @@ describe('every text gives a tree or an SqlError', () => {
     const soup = fc.array(fc.constantFrom(...pieces), { maxLength: 30 })
     fc.assert(
       fc.property(soup, words => checkWhole(`select ${words.join(' ')}`)),
-      { numRuns: 2_000 },
+      { numRuns: rounds(400, 20_000) },
     )
   })
 
@@ -186,7 +187,7 @@ describe('every text gives a tree or an SqlError', () => {
         checkWhole(sql.slice(0, from) + sql.slice(from + length))
         checkWhole(sql.slice(0, from) + other.slice(to, to + length) + sql.slice(from))
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(400, 20_000) },
     )
   })
 })

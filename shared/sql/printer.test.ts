@@ -6,6 +6,7 @@ import { print } from './printer.ts'
 import { randomQuery } from './testing/random-trees.ts'
 import type { AnyNode, Expression, From, Identifier, Query } from './tree.ts'
 import { descendants } from './walk.ts'
+import { rounds } from '../testing/rounds.ts'
 
 const queries = corpus.flatMap(([, texts]) => texts)
 const limits = { bytes: Infinity, tokens: Infinity, selects: Infinity, ctes: Infinity }
@@ -50,7 +51,7 @@ describe('what is printed', () => {
         expect(bare(again)).toEqual(bare(tree))
         expect(print(again)).toBe(text)
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(80, 20_000) },
     )
   })
 
@@ -133,7 +134,7 @@ describe('both kinds of tree have every kind of node', () => {
   })
 
   test('random trees, once parentheses are printed', () => {
-    const trees = fc.sample(randomQuery, { numRuns: 200, seed: 1 })
+    const trees = fc.sample(randomQuery, { numRuns: 100, seed: 1 })
     const read = trees.map(tree => parse(print(tree), limits))
     expect([...kindsOf(read)].toSorted()).toEqual(Object.keys(kinds))
   })

@@ -1,0 +1,2 @@
+/** Many more random texts and damaged queries. */
+import './hostile.test.ts'

@@ -1,0 +1,2 @@
+/** Many more random trees. */
+import './printer.test.ts'
