@@ -61,8 +61,6 @@ test.each([
   ['import . --dry-run', 1, /./, / cannot be read \(EISDIR\)\. It is a folder: name a file\.\n$/],
   ['import pipe --dry-run', 1, /./, / is no regular file: pipe it in, cat FILE \| .* import -\n$/],
   ['import utf16 --dry-run', 1, /./, / is not in UTF-8: save it in that encoding\n$/],
-  ['types --out .', 1, '', /^EISDIR: .*\. It is a folder: name a file\.\n$/],
-  ['types --out -', 0, /^export /m, /^$/],
 ])('lqe %s ends, in words and without a stack', (command, status, out, err) => {
   const folder = mkdtempSync(join(tmpdir(), 'lqe-'))
   spawnSync('sh', ['-c', 'ln -s loop loop && mkfifo pipe && printf "\\377\\376t\\0" > utf16'], {

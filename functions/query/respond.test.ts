@@ -425,10 +425,9 @@ describe('memory', () => {
     })
 
     test('is told so, or to come back, where several run; those of another key get their answers', async () => {
-      const ended = new AbortController()
       const heavy: Awaited<ReturnType<typeof answer>>[] = []
       const callers = Array.from({ length: 4 }, async () => {
-        while (!ended.signal.aborted) heavy.push(await answer(tooMuch))
+        for (let call = 0; call < 2; call++) heavy.push(await answer(tooMuch))
       })
       const plain = []
       for (let n = 0; n < 6; n++) {
@@ -436,10 +435,8 @@ describe('memory', () => {
           n % 2 === 0 ? `logs.all?project=abcdefgh` : `usage.api-counts?interval=hourly&project=p${n}`
         plain.push(await answer(`/api/endpoints/query/${path}`, other))
       }
-      ended.abort()
       await Promise.all(callers)
       expect(plain.filter(({ status }) => status !== 200)).toEqual([])
-      expect(heavy.length).toBeGreaterThanOrEqual(4)
       for (const { status, code, retryAfter } of heavy)
         expect([status, code, retryAfter]).toEqual(
           status === 503 ? [503, 'overloaded', '5'] : [422, 'result_too_large', null],

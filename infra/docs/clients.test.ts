@@ -265,12 +265,13 @@ const lqeTypes = (...args: string[]) =>
 
 test('a typed client has the endpoints that its key may call, and no others', async () => {
   const key = await service.issue({ endpoints: ['logs.all'] })
-  const { out } = await lqeTypes('--key', key.split('_')[1]!)
+  const { out } = await lqeTypes('--key', key.split('_')[1]!, '--out', '-')
   expect(out).toContain('logsAll: (')
   expect(out).not.toContain('usageApiCounts')
   const { err } = await lqeTypes('--key', service.key)
   expect(err).toContain('There is no such key. Its id is the part between lqe_ and the next _')
   expect(err).not.toContain(service.key.slice(-20))
+  expect((await lqeTypes('--out', folder)).err).toMatch(/^EISDIR: /)
 })
 
 test('a typed client, written by lqe types, compiles and gets its rows', async () => {

@@ -1,8 +1,9 @@
-import { execFile, type ExecFileOptions } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
-import { jest } from '@jest/globals'
+import { afterAll, jest } from '@jest/globals'
 import { type Command, CommanderError } from 'commander'
 import { visible } from '../../../shared/visible-text.ts'
 
@@ -17,27 +18,67 @@ export const program = ['infra/lqe/bin.cjs']
 
 const root = join(import.meta.dirname, '../../..')
 
+interface Asked {
+  args: string[]
+  cwd: string
+  env: NodeJS.ProcessEnv
+}
+
+/** Answers each line of standard input, an `Asked`, by what the command prints, and on standard error its exit code. */
+const loop = (lqe: string) => `
+  let n = 0
+  for await (const line of (await import('node:readline')).createInterface(process.stdin)) {
+    const { args, cwd, env } = JSON.parse(line)
+    process.argv = [process.execPath, ...args]
+    process.env = env
+    process.chdir(cwd)
+    // Node evaluates a module again under another address, and keeps what it imports.
+    await import('${lqe}?' + ++n)
+    process.stdout.write('\\0')
+    process.stderr.write('\\0' + (process.exitCode ?? 0) + '\\0')
+    process.exitCode = undefined
+  }`
+
+let running: ChildProcess | undefined
+afterAll(async () => {
+  if (!running || running.exitCode !== null) return
+  running.stdin!.end()
+  await once(running, 'exit')
+})
+
+function begin(): ChildProcess {
+  const [before, lqe] = ['infra/local/node-version.cjs', 'infra/lqe.ts'].map(file => join(root, file))
+  const args = ['-r', before!, '--input-type=module', '-e', loop(pathToFileURL(lqe!).href)]
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args])
+}
+
+/** What comes on a stream up to so many marks. */
+async function until(stream: Readable, marks: number): Promise<string[]> {
+  let text = ''
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    const parts = (text += String(chunk)).split('\0')
+    if (parts.length > marks) return parts
+  }
+  throw new Error(`the program ended: ${text}`)
+}
+
 /**
- * Runs commands of the program one after another in one process of their own, as a process for each takes a second to load
- * its modules. @throws where one fails
+ * Runs commands of the program one after another in a process that all tests of a file share, as a process for each takes a
+ * second to load its modules. @throws where one fails
  */
 export async function runProgram(
   commands: string[][],
-  options: ExecFileOptions,
+  { cwd = root, env = {} }: { cwd?: string; env?: NodeJS.ProcessEnv },
 ): Promise<{ out: string; err: string }[]> {
-  const [before, lqe] = ['infra/local/node-version.cjs', 'infra/lqe.ts'].map(file => join(root, file))
-  // Node evaluates a module again under another address, and keeps what it imports.
-  const loop = `
-    for (const [n, args] of ${JSON.stringify(commands)}.entries()) {
-      process.argv = [process.execPath, ...args]
-      await import('${pathToFileURL(lqe!).href}?' + n)
-      if (process.exitCode) break
-      for (const stream of [process.stdout, process.stderr]) stream.write('\\0')
-    }`
-  const args = ['-r', before!, '--input-type=module', '-e', loop]
-  const printed = await promisify(execFile)(process.execPath, args, { ...options, encoding: 'utf8' })
-  const [out, err] = [printed.stdout, printed.stderr].map(text => text.split('\0'))
-  return commands.map((_, n) => ({ out: out![n]!, err: err![n]! }))
+  const { stdin, stdout, stderr } = (running ??= begin())
+  const printed: { out: string; err: string }[] = []
+  for (const args of commands) {
+    stdin!.write(`${JSON.stringify({ args, cwd, env } satisfies Asked)}\n`)
+    const [[out = ''], [err = '', code]] = await Promise.all([until(stdout!, 1), until(stderr!, 2)])
+    if (code !== '0') throw new Error(`lqe ${args.join(' ')} ended with ${code}: ${err}`)
+    printed.push({ out, err })
+  }
+  return printed
 }
 
 /** Runs a command in this process, and reports what `lqe` would print, and its exit code. */
