@@ -5,11 +5,18 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Json } from '../google/control/plane.ts'
 import { changes, lasting, openProject, type Project } from '../google/control/testing/project.ts'
 import { testWithGcloud } from '../google/testing/gcloud.ts'
-import { runCommand } from '../lqe/testing/command.ts'
 import { rounds } from '../../shared/testing/rounds.ts'
-import { deployCommand } from './deploy.ts'
 import { fileOf, settings } from './settings.ts'
-import { allFlags, connect, deployBoth, dieBehind, oneEndpoint, setUp, steps } from './testing/client.ts'
+import {
+  allFlags,
+  connect,
+  deployBoth,
+  dieBehind,
+  lqeDeploy,
+  oneEndpoint,
+  setUp,
+  steps,
+} from './testing/client.ts'
 
 let project: Project
 beforeEach(async () => {
@@ -299,11 +306,7 @@ describe('lqe deploy', () => {
   const program = resolve('infra/lqe.ts')
   const run = (args: string[], as?: string) =>
     project.run(process.execPath, [program, 'deploy', ...args], as, project.folder)
-  /** As lines of a terminal, in this process. */
-  const say = async (...args: string[]) => {
-    const { out, err, code } = await runCommand(deployCommand(), args)
-    return { status: code, output: out + err }
-  }
+  const say = (...args: string[]) => lqeDeploy(project, ...args)
   const testGcloud = testWithGcloud()
 
   testGcloud('says all of its steps in a dry run, and neither changes nor writes anything', async () => {
@@ -351,7 +354,7 @@ describe('lqe deploy', () => {
 
   testGcloud('stops with all faults in one message, before it changes anything', async () => {
     project.plane.state.projects['my-project']!.isBilled = false
-    const { status, output } = await run(['--project=my-project', '--region=mars-1'])
+    const { status, output } = await say('--project=my-project', '--region=mars-1')
     expect([status, output]).toEqual([
       1,
       expect.stringMatching(/^Nothing was changed\. First:\n- .*billing.*\n- --region=mars-1/),
@@ -382,13 +385,13 @@ describe('lqe deploy', () => {
 
   test('has commands of its own to push, roll back and remove', async () => {
     await setUp(connect(project), ['APIs', 'accounts', 'rights'])
-    const removed = await run(['remove', '--project=my-project'])
+    const removed = await say('remove', '--project=my-project')
     expect([removed.status, removed.output]).toEqual([
       0,
       expect.stringMatching(/account lqe-query.*: removed/),
     ])
     expect(resourcesOf(/\/serviceAccounts\//)).toEqual([])
-    const back = await run(['rollback', '--project=my-project'])
+    const back = await say('rollback', '--project=my-project')
     expect([back.status, back.output]).toEqual([
       1,
       expect.stringMatching(/^query has no revision tagged previous; name one: --query=REVISION/),
@@ -415,7 +418,7 @@ describe('lqe deploy', () => {
   })
 
   testGcloud('stops a push whose settings are wrong', async () => {
-    const wrong = await run(['push', '--project=my-project', '--region=mars-1', '--env=NO_SUCH=1'])
+    const wrong = await say('push', '--project=my-project', '--region=mars-1', '--env=NO_SUCH=1')
     expect([wrong.status, wrong.output]).toEqual([
       1,
       expect.stringMatching(

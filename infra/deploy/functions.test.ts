@@ -17,7 +17,7 @@ import {
   tagCandidates,
 } from './functions.ts'
 import { functionNames } from './settings.ts'
-import { connect, deployBoth, setUp } from './testing/client.ts'
+import { connect, deployBoth, setUp, lqeDeploy } from './testing/client.ts'
 
 const services = 'projects/my-project/locations/europe-west1/services'
 
@@ -126,8 +126,7 @@ describe('a rollback', () => {
   })
   afterEach(() => new Promise(resolve => server.close(resolve)))
 
-  const rollback = (...args: string[]) =>
-    project.run(process.execPath, ['infra/lqe.ts', 'deploy', 'rollback', '--project=my-project', ...args])
+  const rollback = (...args: string[]) => lqeDeploy(project, 'rollback', '--project=my-project', ...args)
   const traffic = () => [trafficOf('query'), trafficOf('warm')]
 
   test('gives the traffic to the revisions before, and the same again goes forward', async () => {

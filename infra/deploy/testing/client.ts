@@ -3,6 +3,8 @@ import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { changes, type Project } from '../../google/control/testing/project.ts'
+import { runCommand } from '../../lqe/testing/command.ts'
+import { deployCommand } from '../deploy.ts'
 import { setUpDatabase, setUpFields } from '../firestore.ts'
 import { Google } from '../google-api.ts'
 import { setUpMonitoring } from '../monitoring.ts'
@@ -29,6 +31,16 @@ export function connect(
   const said: string[] = []
   const google = new Google({ project: project.id, dryRun, say: line => void said.push(line) })
   return { google, site: readSite(project.id, flags), said }
+}
+
+/** `lqe deploy` in this process, as the owner: what it prints, and its exit code. */
+export async function lqeDeploy(
+  project: Project,
+  ...args: string[]
+): Promise<{ status: number; output: string }> {
+  connect(project)
+  const { out, err, code } = await runCommand(deployCommand(), args)
+  return { status: code, output: out + err }
 }
 
 /** Those of `deploy.ts` that need no bundle, by their titles. */
