@@ -285,6 +285,9 @@ function rolledUp(
 /** Of an endpoint that is not warmed. */
 const usualRefreshMinutes = 30
 
+/** It is kept, as it compiles the schema of schemas when it is first used. */
+let schemas: Ajv | undefined
+
 /** @throws DefinitionError for a `when` that this endpoint cannot have */
 function assertFits(when: object, pointer: string, { parameters }: DefinitionFile): void {
   const { properties = {}, required = [] } = when as { properties?: object; required?: unknown[] }
@@ -293,10 +296,13 @@ function assertFits(when: object, pointer: string, { parameters }: DefinitionFil
     [...Object.keys(properties), ...required.map(String)],
     parameters.properties,
   )
+  schemas ??= new Ajv({ strict: true, strictTypes: false, strictRequired: false, code })
   try {
-    new Ajv({ strict: true, strictTypes: false, strictRequired: false, code }).compile(when)
+    schemas.compile(when)
   } catch (error) {
     throw wrong(`${pointer}/when`, `is no JSON Schema: ${(error as Error).message}`)
+  } finally {
+    schemas.removeSchema(when)
   }
 }
 

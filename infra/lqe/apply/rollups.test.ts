@@ -70,6 +70,9 @@ function edit(file: string, from: string | RegExp, to: string): void {
   writeFileSync(path, changed)
 }
 
+/** A comparison asks for each example of each parameter; the shipped queries are compared once with all. */
+const oneExample = () => edit(yaml, /examples: \[.*\]/, `examples: [${project}]`)
+
 async function run(of: Services, options: { dryRun?: boolean; compareRollups?: boolean } = {}) {
   const lines: string[] = []
   await apply(of, { queries, dryRun: false, ...options, out: line => lines.push(line) })
@@ -162,6 +165,7 @@ describe('apply refuses, naming file, line and column,', () => {
 describe('apply with a comparison', () => {
   test('takes the shipped queries, on both engines', async () => {
     await run(services, { dryRun: true, compareRollups: true })
+    oneExample()
     await run(cloud)
     await run(cloud, { dryRun: true, compareRollups: true })
   })
@@ -190,7 +194,7 @@ describe('apply with a comparison', () => {
       /from-rollup\.sql:1:1 .*other rows/,
     ],
   ])('refuses one %s', async (_, file, from, to, expected) => {
-    edit(yaml, /examples: \[.*\]/, `examples: [${project}]`) // the shipped queries are compared with all
+    oneExample()
     edit(file, from, to)
     expect(await refusal(true)).toMatch(expected)
   })
@@ -240,13 +244,6 @@ describe('apply --explain', () => {
   })
 })
 
-test('a comparison says why the view cannot be read, and where to look', async () => {
-  await run(cloud)
-  const { rollups: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
-  await cloud.engine.rollups.remove(made[1]!)
-  expect(await refusal(true, cloud)).toMatch(/cannot be read: notFound; see "Roll-ups" in infra/)
-})
-
 describe('a roll-up on BigQuery', () => {
   const views = () =>
     server.requests
@@ -270,10 +267,12 @@ describe('a roll-up on BigQuery', () => {
     expect(views().map(sql => sql.slice(0, 6))).toEqual(['DROP M', 'DROP M'])
   })
 
-  test('that was removed by hand is made again', async () => {
+  test('that was removed by hand is missed by a comparison, which says where to look, and made again', async () => {
+    oneExample()
     await run(cloud)
     const { rollups: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
     await cloud.engine.rollups.remove(made[1]!)
+    expect(await refusal(true, cloud)).toMatch(/cannot be read: notFound; see "Roll-ups" in infra/)
     expect(await run(cloud)).toContain('+ usage.api-counts.hours.rollup to be made by the engine')
     expect(await cloud.engine.rollups.has(made[1]!)).toBe(true)
   })

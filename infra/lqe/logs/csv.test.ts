@@ -150,8 +150,8 @@ describe('the rows of a CSV file', () => {
   })
 
   test('of which each line might begin a row are read in a time that grows with their length', async () => {
-    await expectProcessorTime(5_000, async () => {
-      expect(await read('a,b\n', '",x","\n'.repeat(300_000))).toHaveLength(300_000)
+    await expectProcessorTime(2_000, async () => {
+      expect(await read('a,b\n', '",x","\n'.repeat(100_000))).toHaveLength(100_000)
     })
   })
 

@@ -435,7 +435,7 @@ describe('any bytes at all', () => {
           content.toString('latin1').split('\n').length,
         )
       }),
-      { numRuns: rounds(12, 2_000) },
+      { numRuns: rounds(5, 2_000) },
     )
   })
 })
