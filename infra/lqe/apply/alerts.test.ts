@@ -1,11 +1,8 @@
 /** Alerts are read, checked, tested, applied and kept with their endpoints. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { loadConfig } from '../../../shared/config.ts'
-import { openServices, type Services } from '../../../shared/services.ts'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { testCommand } from '../endpoint-tests/command.ts'
 import { contentsIn, readContents, textOf } from '../store/contents.ts'
 import { runCommand } from '../testing/command.ts'
@@ -15,11 +12,8 @@ import { carryOutImport, planImport } from '../store/import.ts'
 import { openSqlite } from '../../../shared/stores/sqlite/store.ts'
 import { openEndpoints } from '../../../shared/endpoints/lookup.ts'
 import { callableVersion } from '../../../shared/endpoints/versions.ts'
-import { apply, explained } from './apply.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'alerts-'))
-let queries: string
-let services: Services
+import { explained } from './apply.ts'
+import { inFolder, queries, refusal, run, services, write } from './testing/folder.ts'
 
 const yaml = `
 id: 0b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e11
@@ -50,36 +44,12 @@ tests:
     fires: false
 `
 
-function write(file: string, text: string): void {
-  writeFileSync(join(queries, file), text)
-}
-
-beforeAll(async () => {
-  services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data'), ENGINE_PROCESSES: '0' }))
-})
-afterAll(async () => {
-  await services.close()
-  rmSync(folder, { recursive: true })
-})
-
-beforeEach(async () => {
-  queries = mkdtempSync(join(folder, 'queries-'))
-  await run()
+beforeEach(() => {
   write('levels.yaml', yaml)
   write('levels.sql', sql)
   write('errors.alert.yaml', alert)
 })
 
-const inFolder = (text: string) => text.replaceAll(`${queries}/`, '')
-
-async function run(dryRun = false): Promise<string[]> {
-  const out: string[] = []
-  const tablesFolder = 'infra/tables'
-  await apply(services, { queries, dryRun, tablesFolder, out: line => out.push(line) })
-  return out
-}
-
-const refusal = async () => inFolder(await run().then(String, (error: Error) => error.message))
 const stored = async () => (await services.endpoints.all()).flatMap(({ alerts = [] }) => alerts)
 
 describe('apply', () => {

@@ -1,17 +1,9 @@
 /** `channels.yaml` is checked, and applied with the endpoints as one document. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { readChannels } from '../../../shared/alerts/channels.ts'
-import { loadConfig } from '../../../shared/config.ts'
-import { openServices, type Services } from '../../../shared/services.ts'
-import { apply } from './apply.ts'
-import { QueriesError } from './yaml.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'channels-'))
-let services: Services
-let queries: string
+import { queries, refusal, run, services, write } from './testing/folder.ts'
 
 const yaml = `
 hook:
@@ -23,39 +15,13 @@ pager: { kind: events-v2, secret: projects/acme/secrets/pager/versions/3 }
 bus: { kind: pubsub, topic: projects/acme/topics/alerts }
 `
 
-beforeAll(async () => {
-  services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data'), ENGINE_PROCESSES: '0' }))
-})
-afterAll(async () => {
-  await services.close()
-  rmSync(folder, { recursive: true })
-})
-beforeEach(async () => {
-  queries = mkdtempSync(join(folder, 'queries-'))
-  await run()
-})
-
-function write(text: string, file = 'channels.yaml'): void {
-  writeFileSync(join(queries, file), text)
-}
-
-async function run(dryRun = false): Promise<string[]> {
-  const lines: string[] = []
-  await apply(services, { queries, dryRun, out: line => lines.push(line) })
-  return lines
-}
-
-async function problems(): Promise<string[]> {
-  const error = await run().catch((error: unknown) => error)
-  expect(error).toBeInstanceOf(QueriesError)
-  return (error as QueriesError).message.replaceAll(`${queries}/`, '').split('\n')
-}
-
+const define = (text: string, file = 'channels.yaml') => define(file, text)
+const problems = async () => (await refusal()).split('\n')
 const stored = async () => (await readChannels(services.store)).channels
 
 describe('channels are', () => {
   test('created, changed and removed as the file says', async () => {
-    write(yaml)
+    define(yaml)
     expect(await run()).toEqual(['+ channels.yaml created', '1 changed.'])
     expect(await stored()).toMatchObject({
       hook: { secret: ['HOOK_SECRET', 'projects/acme/secrets/hook-before'] },
@@ -67,7 +33,7 @@ describe('channels are', () => {
     expect(await version()).toBe(before)
     expect(await run()).toEqual(['= channels.yaml unchanged', '0 changed.'])
     expect(await version()).not.toBe(before) // what was given up is sent again
-    write(yaml.replace('SLACK_URL', 'TEAM_URL'))
+    define(yaml.replace('SLACK_URL', 'TEAM_URL'))
     const [title, diff] = await run()
     expect(title).toBe('~ channels.yaml changed')
     expect(diff).toContain('-    "secret": "SLACK_URL"')
@@ -79,13 +45,13 @@ describe('channels are', () => {
   })
 
   test('not written where nothing is to be done', async () => {
-    write(yaml)
+    define(yaml)
     expect(await run(true)).toContain('+ channels.yaml created')
     expect(await stored()).toEqual({})
   })
 
   test('none in an empty file', async () => {
-    write('# none yet\n')
+    define('# none yet\n')
     expect(await run()).toEqual(['0 changed.'])
   })
 })
@@ -111,43 +77,43 @@ describe('apply says where', () => {
     ['a: 5', '1:4 a must be object'],
     ['[a]', '1:1 must be object'],
   ])('%s is wrong', async (text, words) => {
-    write(text)
+    define(text)
     const [first] = await problems()
     expect(first).toContain(`channels.yaml:${words}`)
   })
 
   test('a file of an endpoint has its name', async () => {
-    write('SELECT 1 AS a', 'channels.sql')
+    define('SELECT 1 AS a', 'channels.sql')
     expect(await problems()).toEqual(['channels.sql:1:1 has no .yaml beside it, and no other .yaml names it'])
-    write(yaml)
+    define(yaml)
     expect(await problems()).toEqual([
       'channels.sql:1:1 the name must not be channels: that file has the channels of alerts',
     ])
   })
 
   test('an alert names a channel that is not there', async () => {
-    write('SELECT 1 AS lines', 'levels.sql')
-    write(
+    define('SELECT 1 AS lines', 'levels.sql')
+    define(
       'id: 0b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e11\ndescription: Levels.\nparameters: { properties: {} }\n',
       'levels.yaml',
     )
     const alert =
       'endpoint: levels\ncondition: { value: lines, above: 5 }\ntext: Many.\nchannels: [hook, tam]\n'
-    write(alert, 'many.alert.yaml')
+    define(alert, 'many.alert.yaml')
     expect(await problems()).toEqual([
       'many.alert.yaml:4:12 channels.0 names hook, which channels.yaml does not have; write it there',
       'many.alert.yaml:4:18 channels.1 names tam, which channels.yaml does not have; write it there',
     ])
-    write(yaml)
+    define(yaml)
     expect(await problems()).toEqual([
       'many.alert.yaml:4:18 channels.1 names tam, which channels.yaml does not have; did you mean team?',
     ])
-    write(alert.replace('tam', 'team'), 'many.alert.yaml')
+    define(alert.replace('tam', 'team'), 'many.alert.yaml')
     expect(await run()).toContain('+ channels.yaml created')
   })
 })
 
 test('http is for this machine alone', async () => {
-  write('a: { kind: webhook, url: http://localhost:9000/hook, secret: X }')
+  define('a: { kind: webhook, url: http://localhost:9000/hook, secret: X }')
   expect(await run()).toEqual(['+ channels.yaml created', '1 changed.'])
 })

@@ -1,41 +1,23 @@
 /** What `apply` and `lqe test` make of endpoints that read others. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, cpSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { loadConfig } from '../../../shared/config.ts'
-import { openServices, type Services } from '../../../shared/services.ts'
+import { expect, test } from '@jest/globals'
 import { testCommand } from '../endpoint-tests/command.ts'
 import { runCommand } from '../testing/command.ts'
 import { apply } from './apply.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'apply-'))
-const queries = join(folder, 'queries')
-let services: Services
-
-beforeAll(async () => {
-  services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data'), ENGINE_PROCESSES: '0' }))
-})
-afterAll(async () => {
-  await services.close()
-  rmSync(folder, { recursive: true })
-})
-beforeEach(() => {
-  rmSync(queries, { recursive: true, force: true })
-  mkdirSync(queries)
-})
+import { inFolder, queries, services, write } from './testing/folder.ts'
 
 let made = 0
-function write(name: string, yaml: string, sql: string): void {
+function define(name: string, yaml: string, sql: string): void {
   const id = `00000000-0000-4000-8000-${String(++made).padStart(12, '0')}`
-  writeFileSync(join(queries, `${name}.yaml`), `id: ${id}\ndescription: A test.\n${yaml}`)
-  writeFileSync(join(queries, `${name}.sql`), sql)
+  write(`${name}.yaml`, `id: ${id}\ndescription: A test.\n${yaml}`)
+  write(`${name}.sql`, sql)
 }
 const none = 'parameters: { properties: {} }\n'
 const run = () => apply(services, { queries, dryRun: true, out: () => {} }).then(() => 'applied', String)
 
 const part = () =>
-  write(
+  define(
     'part',
     `parameters:
   required: [p]
@@ -44,7 +26,7 @@ const part = () =>
     'SELECT @p AS p, @since AS since, @n AS n',
   )
 const reader = (upstream: string, more = '', sql = 'SELECT * FROM t') =>
-  write(
+  define(
     'reader',
     `parameters: { required: [a], properties: { a: { type: string }, i: { type: integer }, b: { type: string } } }
 upstream:
@@ -83,19 +65,19 @@ test.each([
 ])('apply refuses %s: %s', async (upstream, words) => {
   part()
   reader(upstream)
-  expect((await run()).replaceAll(`${queries}/`, '')).toContain(words)
+  expect(inFolder(await run())).toContain(words)
 })
 
 test('apply says where the SQL is wrong, as it is written', async () => {
-  write('part', none, 'SELECT 1 AS n')
+  define('part', none, 'SELECT 1 AS n')
   for (const sql of [
     'SELECT n, m FROM t',
     'WITH u AS (SELECT n, m FROM t) SELECT n FROM u',
     'SELECT n,\n m FROM t',
   ]) {
-    write('reader', `${none}upstream: { t: { endpoint: part } }`, sql)
+    define('reader', `${none}upstream: { t: { endpoint: part } }`, sql)
     const before = sql.slice(0, sql.indexOf('m FROM')).split('\n')
-    expect((await run()).replaceAll(`${queries}/`, '')).toContain(
+    expect(inFolder(await run())).toContain(
       `reader.sql:${before.length}:${before.at(-1)!.length + 1} Unrecognized name: m`,
     )
   }
@@ -103,23 +85,23 @@ test('apply says where the SQL is wrong, as it is written', async () => {
 
 test('apply refuses a circle with its path, and a chain that is too long', async () => {
   for (const [name, next] of ['ab', 'bc', 'ca'])
-    write(name!, `${none}upstream: { t: { endpoint: ${next} } }`, 'SELECT 1 AS n FROM t')
+    define(name!, `${none}upstream: { t: { endpoint: ${next} } }`, 'SELECT 1 AS n FROM t')
   expect(await run()).toContain('upstream.t.endpoint leads back to itself: a -> b -> c -> a')
   for (const name of ['a', 'b', 'c']) rmSync(join(queries, `${name}.yaml`))
   for (const [name, next] of ['ab', 'bc', 'cd', 'de', 'ef'])
-    write(name!, `${none}upstream: { t: { endpoint: ${next} } }`, 'SELECT n FROM t')
-  write('f', none, 'SELECT 1 AS n')
+    define(name!, `${none}upstream: { t: { endpoint: ${next} } }`, 'SELECT n FROM t')
+  define('f', none, 'SELECT 1 AS n')
   expect(await run()).toContain('is too far from a: a -> b -> c -> d -> e')
 })
 
 test('apply refuses a table that the SQL does not read, a missing redact: true, and a column that cannot be read', async () => {
-  write('part', `${none}redact: true`, 'SELECT 1 AS n')
-  write('reader', `${none}upstream: { t: { endpoint: part } }`, 'WITH t AS (SELECT 2 AS n) SELECT n FROM t')
+  define('part', `${none}redact: true`, 'SELECT 1 AS n')
+  define('reader', `${none}upstream: { t: { endpoint: part } }`, 'WITH t AS (SELECT 2 AS n) SELECT n FROM t')
   const refused = await run()
   expect(refused).toContain('upstream.t is declared, but the SQL reads no table of that name (FROM t)')
   expect(refused).toContain('upstream.t redacts, so that this endpoint needs redact: true')
-  write('part', none, 'SELECT INTERVAL 1 DAY AS d')
-  write('reader', `${none}upstream: { t: { endpoint: part } }`, 'SELECT 1 AS n FROM t')
+  define('part', none, 'SELECT INTERVAL 1 DAY AS d')
+  define('reader', `${none}upstream: { t: { endpoint: part } }`, 'SELECT 1 AS n FROM t')
   expect(await run()).toContain('names part, whose d is INTERVAL: CAST it to STRING there')
 })
 
@@ -128,12 +110,12 @@ test('the example of reference.md applies beside the shipped endpoints, and its 
   const document = readFileSync('infra/docs/reference.md', 'utf8').split('## Endpoints that read others')[1]!
   for (const ending of ['yaml', 'sql']) {
     const [, code] = new RegExp(`\`\`\`${ending}\n(.*?)\`\`\``, 's').exec(document)!
-    writeFileSync(join(queries, `usage.rest-share.${ending}`), code!)
+    write(`usage.rest-share.${ending}`, code!)
   }
   const row = (path: string) =>
     `{ timestamp: 2026-03-10T11:30:00Z, metadata: { request: { url: https://qhzvnxwtrkdplmcoyaeb.example.co${path}, path: ${path} } } }`
-  writeFileSync(
-    join(queries, 'usage.rest-share.test.yaml'),
+  write(
+    'usage.rest-share.test.yaml',
     `now: 2026-03-10T12:30:30Z
 tables:
   cloudflare.logs.prod: [${[row('/rest/v1/a'), row('/rest/v1/b'), row('/auth/v1/c')].join(', ')}]
