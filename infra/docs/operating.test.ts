@@ -1,8 +1,10 @@
-/** The operator's guide against the code: what it names is there, and what the service logs is in it. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+/** The operator's guide against the code: what it names is there, and what the service logs is in it; `guide.soak.ts` runs its commands. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { settings } from '../../shared/config.ts'
+import { lint, testWithGcloud } from '../google/testing/gcloud.ts'
+import { blocksOfGuide, notRun } from './testing/guide.ts'
 
 const guide = readFileSync('infra/docs/operating.md', 'utf8')
 
@@ -31,4 +33,18 @@ describe('the operator’s guide', () => {
     const known = Object.values(settings).map(({ variable }) => variable)
     expect(names.filter(name => !known.includes(name) && !build.includes(`${name}:`))).toEqual([])
   })
+})
+
+const commands = blocksOfGuide().flatMap(block => block.commands)
+
+testWithGcloud()('gcloud has every command and flag of the guide', async () => {
+  const ofGcloud = commands.flatMap(command => /^gcloud .*?(?= > \S+$|$)/.exec(command) ?? [])
+  const wrong = `${ofGcloud[0]} --no-such-flag`
+  expect(ofGcloud.length).toBeGreaterThan(15)
+  // All at once: gcloud takes seconds to learn its own flags.
+  expect(await lint([...ofGcloud, wrong])).toEqual([expect.stringContaining('--no-such-flag')])
+})
+
+test('each reason not to run a command is that of one', () => {
+  for (const [pattern] of notRun) expect(commands).toContainEqual(expect.stringMatching(pattern))
 })

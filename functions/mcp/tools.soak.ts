@@ -1,2 +1,2 @@
 /** Incidents of other seeds. */
-import './incident.test.ts'
+import './tools.test.ts'
