@@ -6,7 +6,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { apply } from '../../infra/lqe/apply/apply.ts'
 import { expectProcessorTime } from '../../shared/testing/processor-time.ts'
-import { asShipped, startService, type TestService } from '../testing/service.ts'
+import { startService, type TestService } from '../testing/service.ts'
 import { contextRows } from './rows.ts'
 
 const now = '2026-01-31T12:00:00Z'
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const edge = { timestamp: now, project: 'p', event_message: 'GET', metadata: { request } }
   service = await startService({
     tables: { 'postgres.logs': rows, 'cloudflare.logs.prod': [edge, ...many, ...long] },
-    env: { ...asShipped, FROZEN_NOW: now },
+    env: { FROZEN_NOW: now },
   })
   client = await connect(service.key)
 })
