@@ -81,6 +81,8 @@ export async function startService({
     return (await issueKey(services.store, { ...all, ...grant })).key
   }
   const key = await issue({ rights: [...rights] })
+  // A body that nobody reads keeps its connection open, and with it the process.
+  const ended = new AbortController()
   return {
     url,
     key,
@@ -91,9 +93,14 @@ export async function startService({
     issue,
     fetch(path, { key: other = key, headers, ...init } = {}) {
       const own: Record<string, string> = other === null ? {} : { 'X-API-KEY': other }
-      return fetch(url + path, { ...init, headers: { ...own, ...(headers as Record<string, string>) } })
+      return fetch(url + path, {
+        signal: ended.signal,
+        ...init,
+        headers: { ...own, ...(headers as Record<string, string>) },
+      })
     },
     async stop() {
+      ended.abort()
       await server.stop()
       await services.close()
       await backends?.stop()
