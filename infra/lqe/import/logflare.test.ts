@@ -316,7 +316,7 @@ describe('property', () => {
           expect(lines.at(-1)).toMatch(refused.length === 0 ? /^1 to import/ : /^0 to import/)
         },
       ),
-      { numRuns: rounds(20, 2_000) },
+      { numRuns: rounds(8, 2_000) },
     )
   })
 })

@@ -365,7 +365,7 @@ test('property: whatever the fields hold, a tool is imported or refused at a pla
       })
       expect(lines.at(-1)).toMatch(refused.length === 0 ? /^1 to import/ : /^0 to import/)
     }),
-    { numRuns: 60 },
+    { numRuns: 20 },
   )
 })
 

@@ -346,6 +346,7 @@ describe('an export', () => {
         const changed = { ...contents, definitions: [{ ...one!, endpoint: { ...one!.endpoint, sql } }] }
         expect(contentsIn(textOf(changed), 'file').definitions[0]!.endpoint.sql).toBe(sql)
       }),
+      { numRuns: 30 },
     )
   })
 })
