@@ -8,7 +8,7 @@ import { type HostileService, isFault, startHostileService } from '../testing/ho
 let service: HostileService
 
 beforeAll(async () => {
-  service = await startHostileService(3)
+  service = await startHostileService(5)
 })
 
 afterAll(() => service.stop())
