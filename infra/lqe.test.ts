@@ -8,7 +8,7 @@ import { loadConfig } from '../shared/config.ts'
 import { missingEmulator } from './google/firestore-emulator.ts'
 import { type Backends, startBackends } from './google/backends.ts'
 import { writeSample } from './lqe/logs/sample.ts'
-import { withRemedy } from './lqe/remedies.ts'
+import { withRemedy } from './lqe/print.ts'
 import { program, runProgram } from './lqe/testing/command.ts'
 
 const root = join(import.meta.dirname, '..')

@@ -36,13 +36,11 @@ import { warmCommand } from './lqe/warm.ts'
 import { diffCommand, restoreCommand, versionsCommand } from './lqe/versions/commands.ts'
 import { compareCommand } from './lqe/versions/compare.ts'
 import { VersionError } from './lqe/versions/version.ts'
-import { warn } from './lqe/print.ts'
-import { withRemedy } from './lqe/remedies.ts'
-import { alertCommand } from './lqe/alert.ts'
+import { warn, withRemedy } from './lqe/print.ts'
+import { alertCommand, channelCommand } from './lqe/alert.ts'
 import { issuerCommand } from './lqe/issuers.ts'
 import { tokenCommand } from './lqe/token.ts'
 import { DeliveryError } from '../shared/alerts/channels.ts'
-import { channelCommand } from './lqe/channel.ts'
 
 /** Options of commands that work on the deployed service, too. */
 interface CloudOptions {

@@ -21,13 +21,12 @@ import {
 import { Google } from './google-api.ts'
 import { setUpMonitoring } from './monitoring.ts'
 import { preflight, preflightHere } from './preflight.ts'
-import { setUpAccounts, setUpApis, setUpRoles } from './project.ts'
+import { setUpAccounts, setUpApis, setUpRoles, setUpTrigger } from './project.ts'
 import { removeAll, removeRegion } from './remove.ts'
 import { setUpJobs } from './scheduler.ts'
 import { keepSite, namesIn, optionsOfSettings, readSite, SettingsError, type Site } from './settings.ts'
 import { smoke, smokeStart } from './smoke.ts'
 import { setUpTables } from './tables.ts'
-import { setUpTrigger } from './trigger.ts'
 
 export interface Run {
   google: Google

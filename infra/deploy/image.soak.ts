@@ -17,7 +17,7 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { makeBareRoot } from '../google/control/bare-root.ts'
+import { makeBareRoot } from '../google/control/cloudbuild.ts'
 import { registry } from '../google/control/rehearsal.ts'
 
 const file = 'infra/deploy/Dockerfile'

@@ -1,5 +1,5 @@
-/** The project itself: APIs, service accounts and their roles. */
-import type { Google } from './google-api.ts'
+/** The project itself: APIs, service accounts and their roles, and builds of pushes. */
+import type { Google, Json } from './google-api.ts'
 import { grant } from './rights.ts'
 import { type AccountName, accountNames, namesIn, type Site } from './settings.ts'
 
@@ -74,4 +74,31 @@ export async function setUpRoles(google: Google, site: Site): Promise<void> {
     const wanted = roles.flatMap(role => deployers.map(one => [`roles/iam.${role}`, one] as const))
     await grant(google, `iam/v1/projects/${site.project}/serviceAccounts/${email(name)}`, own(name), wanted)
   }
+}
+
+/** A push to the repository builds and deploys, by Cloud Build. To connect a repository takes a browser, once. */
+export async function setUpTrigger(google: Google, site: Site): Promise<void> {
+  const { project, region, repository, branch, prefix } = site
+  if (!repository) return
+  const { email, own } = namesIn(site)
+  const at = `cloudbuild/v1/projects/${project}/locations/${region}/triggers`
+  const [owner, name] = repository.split('/')
+  const push = { branch }
+  const source: Json = repository.startsWith('projects/')
+    ? { repositoryEventConfig: { repository, push } }
+    : { github: { owner, name, push } }
+  const wanted = {
+    name: own('deploy'),
+    ...source,
+    filename: 'cloudbuild.yaml',
+    serviceAccount: `projects/${project}/serviceAccounts/${email('build')}`,
+    substitutions: { _PREFIX: prefix, _ACCOUNT: own('build') },
+  }
+  const present = (await google.list(at, 'triggers')).find(one => one['name'] === wanted.name)
+  const id = present?.['id']
+  const one = `${at}/${String(id)}?updateMask=${Object.keys(wanted).join()}`
+  await google.ensure(`pushes to ${repository}`, present, wanted, at, {
+    one,
+    changed: { ...wanted, id },
+  })
 }

@@ -17,7 +17,7 @@ import { type Config, loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { freePort } from '../../shared/testing/free-port.ts'
 import { apply } from '../lqe/apply/apply.ts'
-import { channelCommand } from '../lqe/channel.ts'
+import { channelCommand } from '../lqe/alert.ts'
 import { loadLogs } from '../lqe/logs/load.ts'
 import { runCommand } from '../lqe/testing/command.ts'
 

@@ -1,7 +1,9 @@
-/** `lqe alert ...`: the alerts that are applied: their states, what one finds now, and a rest from it. */
+/** `lqe alert ...`: the alerts that are applied: their states, what one finds now, and a rest from it; and `lqe channel test`, whether a message arrives. */
+import { randomUUID } from 'node:crypto'
 import { Command, InvalidArgumentError } from 'commander'
 import { askNow } from '../../functions/warm/alerts.ts'
 import type { Alert, Endpoint } from '../../shared/endpoints/definition.ts'
+import type { Message } from '../../shared/alerts/deliver.ts'
 import { type AlertStatus, listAlerts } from '../../shared/alerts/list.ts'
 import { silence } from '../../shared/alerts/record.ts'
 import type { Config } from '../../shared/config.ts'
@@ -97,4 +99,34 @@ function milliseconds(text: string): number {
   const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? []
   if (unit === undefined) throw new InvalidArgumentError('Write a number with m, h or d, such as 2h.')
   return Number(count) * units[unit]!
+}
+
+/** Its action throws DeliveryError. */
+export function channelCommand(withServices: WithServices): Command {
+  const command = new Command('channel').description('channels of alerts: test one')
+  command
+    .command('test')
+    .description('send a message to a channel that is applied, with the secrets of this environment')
+    .argument('<name>', 'its name in channels.yaml')
+    .action((name: string) => withServices(services => tryChannel(services, name)))
+  return command
+}
+
+/** What it opens, such as an incident, it closes again. */
+async function tryChannel({ deliver }: Services, name: string): Promise<void> {
+  for (const state of ['firing', 'resolved'] as const) {
+    const message: Message = {
+      id: `msg_${randomUUID()}`,
+      at: new Date().toISOString(),
+      alert: 'test',
+      endpoint: 'test',
+      state,
+      severity: 'info',
+      text: `This is a test of the channel ${name}.`,
+      parameters: {},
+      rows: [],
+    }
+    await deliver(name, message, new AbortController().signal)
+    print(`${name} took ${state}.`)
+  }
 }

@@ -8,11 +8,10 @@ import { deployCommand } from '../deploy.ts'
 import { setUpDatabase, setUpFields } from '../firestore.ts'
 import { Google } from '../google-api.ts'
 import { setUpMonitoring } from '../monitoring.ts'
-import { setUpAccounts, setUpApis, setUpRoles } from '../project.ts'
+import { setUpAccounts, setUpApis, setUpRoles, setUpTrigger } from '../project.ts'
 import { setUpJobs } from '../scheduler.ts'
 import { type FunctionName, functionNames, namesIn, readSite, type Site } from '../settings.ts'
 import { setUpTables } from '../tables.ts'
-import { setUpTrigger } from '../trigger.ts'
 
 export interface Client {
   google: Google

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { intervalMs } from '../../../shared/alerts/due.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
-import type { QueryEngine } from '../../../shared/engines/engine.ts'
+import { type QueryEngine, EngineError } from '../../../shared/engines/engine.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import { failedTests } from '../endpoint-tests/command.ts'
 import { explain } from '../../../shared/warm/explain.ts'
@@ -13,15 +13,18 @@ import type { WithServices } from '../command.ts'
 import { typedPath } from '../path.ts'
 import { channelsOf, planChannels, unknownChannels } from './channels.ts'
 import { check } from './check.ts'
-import { warmedOneByOne } from './warmed.ts'
 import { compareQueries } from './compare.ts'
 import { Passed, type Unless } from './passed.ts'
 import { carryOut, estimates, planFor, type Step, titleOf } from './plan.ts'
-import { readQueries } from './read.ts'
+import { readQueries, type EndpointSource } from './read.ts'
 import { createMissing, planRollups, removeUnused } from './rollups.ts'
 import { findAmong } from './upstream.ts'
 import { type FileProblem, QueriesError } from './yaml.ts'
 import { print } from '../print.ts'
+import { ownQuery, rollupQueries } from '../../../shared/endpoints/saved-query.ts'
+import { SqlError } from '../../../shared/sql/error.ts'
+import { batchFor } from '../../../shared/warm/batch.ts'
+import { isWarmed } from '../../../shared/warm/warm.ts'
 
 interface Services {
   engine: QueryEngine
@@ -198,4 +201,30 @@ export function applyCommand(withServices: WithServices, settings: () => Setting
         })
       })
     })
+}
+
+/** A line for each query of such an endpoint whose sets run one by one. The dry run of a batch is the engine's own word. */
+async function warmedOneByOne(sources: EndpointSource[], engine: QueryEngine): Promise<string[]> {
+  const lines: string[] = []
+  for (const { endpoint, sqlFile, answerFiles } of sources) {
+    const hasSets = endpoint.alerts?.some(({ sets }) => sets.length > 1)
+    if (hasSets && endpoint.cacheSeconds === 0)
+      lines.push(`${endpoint.name} has no cache.seconds, so each set of an alert runs its query`)
+    const isTogether = isWarmed(endpoint) || (hasSets && endpoint.cacheSeconds > 0)
+    if (!isTogether || endpoint.upstream || Object.keys(endpoint.parameters).length === 0) continue
+    const queries = [ownQuery(endpoint), ...rollupQueries(endpoint)]
+    for (const [at, query] of queries.entries())
+      try {
+        await engine.describe((await batchFor(engine, endpoint, query))([]))
+      } catch (error) {
+        if (!(error instanceof SqlError || error instanceof EngineError)) throw error
+        const { line, column } = error.place ?? { line: 1, column: 1 }
+        const file = [sqlFile, ...answerFiles][at]
+        const what = isWarmed(endpoint) ? 'is warmed' : 'runs for its alerts'
+        lines.push(
+          `${endpoint.name} ${what} one by one, because of ${file}:${line}:${column}: ${error.message}`,
+        )
+      }
+  }
+  return [...new Set(lines)]
 }

@@ -8,10 +8,12 @@ import type { Unless } from '../apply/passed.ts'
 import { type EndpointSource, readQueries } from '../apply/read.ts'
 import { type FileProblem, QueriesError, yamlText } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
-import { failedAlertCases } from './alerts.ts'
 import { type EndpointTests, readTests } from './read.ts'
 import { type Outcome, runTests, withRows } from './run.ts'
 import { print } from '../print.ts'
+import { evaluate } from '../../../shared/alerts/condition.ts'
+import { told } from '../../../shared/alerts/text.ts'
+import type { AlertSource } from '../apply/alerts.ts'
 
 /** @param tablesFolder where the schema files of the log tables are */
 export function testCommand(tablesFolder: () => string): Command {
@@ -150,4 +152,22 @@ async function faultsOf(
   const own = filesOf(tests.source)
   const faults = await withRows(tests, tablesFolder, ({ engine }) => check(sources, engine))
   return faults.filter(({ file }) => own.includes(file))
+}
+
+/** @returns a problem for each case in which the alert does otherwise */
+function failedAlertCases({ alert, tests, problem }: AlertSource): FileProblem[] {
+  return tests.flatMap(({ name, rows, before, fires, text }, at) => {
+    const evaluation = evaluate(alert.condition, rows, before)
+    const fault = (field: string, words: string) =>
+      problem(`/tests/${at}/${field}`, name === undefined ? words : `"${name}" ${words}`)
+    if (fires !== (evaluation.finding === 'firing'))
+      return [
+        fault(
+          'fires',
+          `is otherwise: the alert is ${evaluation.finding}, with the value ${evaluation.value}`,
+        ),
+      ]
+    const said = told(alert, alert.sets[0]!, evaluation).text
+    return text === undefined || text === said ? [] : [fault('text', `is otherwise: ${JSON.stringify(said)}`)]
+  })
 }

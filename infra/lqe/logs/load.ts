@@ -1,10 +1,10 @@
 /** Loading log files into a table, with a report of what could not be loaded. */
 import { realpathSync } from 'node:fs'
 import type { Readable } from 'node:stream'
+import { createHash, type Hash } from 'node:crypto'
 import type { LoadedSource } from '../../../shared/engines/duckdb/loads.ts'
 import { fromMicros } from '../../../shared/endpoints/timestamps.ts'
 import type { Column } from '../../../shared/sql/types.ts'
-import { Content } from './content.ts'
 import { readCsv } from './csv.ts'
 import { BadEntry, entryReader, hasProject, type LogEntry, projectField } from './entries.ts'
 import { faultOf } from '../path.ts'
@@ -19,10 +19,9 @@ import {
   type Stage,
   tableColumns,
   timeRange,
+  withStage,
 } from './parquet.ts'
-import { withStage } from './parquet.ts'
 import { publish, sourcesOf } from './publish.ts'
-import { LoadReport } from './report.ts'
 
 export interface LoadOptions extends Folders, Omit<FormatOptions, 'columns'> {
   /** The field with an entry's time, where its name is not one of those that are known. */
@@ -191,4 +190,98 @@ function lineReader(options: WithColumns, report: LoadReport): LineReader {
 export function checkFile(file: string): void {
   const fault = faultOf(file, 'pipe it in, cat FILE | ... logs load -')
   if (fault !== null) throw new LogsError(`${JSON.stringify(file)} ${fault}`)
+}
+
+// ---- the report
+
+/** More bad lines or unknown fields than these are only counted. */
+const shown = 20
+/** Names come from the data, so their number has to be bounded. */
+const keptNames = 1000
+
+/** What could not be loaded as it is, for the operator. */
+class LoadReport {
+  badLines = 0
+  withoutProject = 0
+  notUtf8 = 0
+  readonly #lines: string[] = []
+  /** By field, the lines that are left out for the lack of it. */
+  readonly #missing = new Map<string, number>()
+  readonly #unknown = new Map<string, number>()
+  #projectField = ''
+
+  get unknownFields(): number {
+    return this.#unknown.size
+  }
+
+  bad(file: string, line: number, { message, missing }: BadEntry): void {
+    this.badLines += 1
+    if (missing !== null) this.#missing.set(missing, (this.#missing.get(missing) ?? 0) + 1)
+    if (this.#lines.length < shown) this.#lines.push(`${file}:${line}: ${message}`)
+  }
+
+  /** A row that is loaded without its project. */
+  lacking(field: string): void {
+    this.withoutProject += 1
+    this.#projectField = field
+  }
+
+  unknown(field: string): void {
+    const count = this.#unknown.get(field) ?? 0
+    if (count > 0 || this.#unknown.size < keptNames) this.#unknown.set(field, count + 1)
+  }
+
+  print(out: (line: string) => void): void {
+    for (const line of this.#lines) out(line)
+    if (this.badLines > shown) out(`... and ${this.badLines - shown} more`)
+    for (const [field, count] of this.#missing) out(`left out, as they have no ${field}; lines: ${count}`)
+    const names = [...this.#unknown].slice(0, shown)
+    for (const [name, count] of names) out(`left out: ${name}, unknown to the table; lines: ${count}`)
+    if (this.#unknown.size > shown) out(`... and ${this.#unknown.size - shown} more unknown fields`)
+    if (this.withoutProject > 0)
+      out(
+        `without ${this.#projectField}, so that an endpoint such as logs.all does not find them; rows: ${this.withoutProject}`,
+      )
+    if (this.notUtf8 > 0) out(`bytes that are not UTF-8 became U+FFFD; lines: ${this.notUtf8}`)
+  }
+}
+
+// ---- what was loaded before
+
+/** The length and the hash of a content that is read piece by piece, and of its beginnings of some lengths. */
+class Content {
+  /** Bytes so far. */
+  bytes = 0
+  readonly #hash: Hash
+  /** Lengths to come, the next one last. */
+  readonly #lengths: number[]
+  readonly #beginnings = new Map<number, string>()
+
+  /** @param options what else decides which entries are read; contents of other options are others */
+  constructor(options: string, lengths: number[]) {
+    this.#hash = createHash('sha256').update(options)
+    this.#lengths = [...new Set(lengths)].sort((a, b) => b - a)
+  }
+
+  add(piece: Buffer): void {
+    let from = 0
+    for (let next = this.#lengths.at(-1); next !== undefined; next = this.#lengths.at(-1)) {
+      if (next > this.bytes + piece.length) break
+      this.#hash.update(piece.subarray(from, next - this.bytes))
+      from = next - this.bytes
+      this.#beginnings.set(next, this.hash)
+      this.#lengths.pop()
+    }
+    this.#hash.update(piece.subarray(from))
+    this.bytes += piece.length
+  }
+
+  /** Of all so far. */
+  get hash(): string {
+    return this.#hash.copy().digest('hex')
+  }
+
+  beginsWith({ bytes, hash }: { bytes: number; hash: string }): boolean {
+    return this.#beginnings.get(bytes) === hash
+  }
 }

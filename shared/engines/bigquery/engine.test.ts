@@ -1,6 +1,6 @@
 /** Failures on the way to BigQuery, by its reasons and by the connection: what they mean, and what is tried again. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { ApiMethod, Fault } from '../../../infra/google/bigquery/faults.ts'
+import type { ApiMethod, Fault } from '../../../infra/google/bigquery/server.ts'
 import type { EngineError, EngineErrorReason, QueryEngine, RunLimits } from '../engine.ts'
 import { type LocalBigQuery, openLocalBigQuery } from '../testing/bigquery.ts'
 
