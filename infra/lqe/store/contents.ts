@@ -73,7 +73,9 @@ export function textOf({ definitions, keys, views, channels, issuers }: Contents
       const { format: _, pins, ...fields } = fieldsOfKey(record)
       // A map of Firestore has no order of its own.
       const sorted = Object.entries(pins as object).toSorted(([a], [b]) => (a < b ? -1 : 1))
-      return { id, ...fields, pins: Object.fromEntries(sorted), limits: limitsOf(record) }
+      const { callsPerMinute, bytesPerDay } = record.limits ?? {}
+      const limits = record.limits && { callsPerMinute, bytesPerDay }
+      return { id, ...fields, pins: Object.fromEntries(sorted), limits }
     }),
     views,
     ...(Object.keys(channels).length > 0 ? { channels } : {}),
@@ -82,12 +84,6 @@ export function textOf({ definitions, keys, views, channels, issuers }: Contents
   const inLines = (_: string, value: unknown) =>
     typeof value === 'string' && value.includes('\n') ? { [lines]: value.split('\n') } : value
   return visibleJson(JSON.stringify(exported, inLines, 2))
-}
-
-function limitsOf({ limits }: KeyRecord): KeyRecord['limits'] {
-  if (!limits) return null
-  const { callsPerMinute, bytesPerDay } = limits
-  return { callsPerMinute, bytesPerDay }
 }
 
 /**
@@ -100,50 +96,43 @@ export function contentsIn(text: string, file: string): Contents {
   if (typeof exported?.format !== 'number')
     throw new ExportError(`${file} is no export: lqe store export writes one.`)
   assertReadable('export', exported, file)
-  const { definitions, keys, views = [], channels = {}, issuers = [] } = exported
-  if (![definitions, keys, views, issuers].every(Array.isArray)) throw new ExportError(`${file} is damaged.`)
+  /** Of a list, each entry as `read` has it; an export of before there was the kind has none. */
+  const all = <T>(kind: keyof Contents, read: (entry: Fields) => T | null | undefined): T[] => {
+    const entries = exported[kind] ?? (kind === 'definitions' || kind === 'keys' ? null : [])
+    if (!Array.isArray(entries)) throw new ExportError(`${file} is damaged.`)
+    return entries.map((entry: Fields, n) => {
+      const found = read(entry)
+      if (!found) throw new ExportError(`${file}: ${kind}[${n}] is damaged.`)
+      return found
+    })
+  }
   return {
-    issuers: (issuers as unknown[]).map((entry, n) => {
-      try {
-        return issuerIn(entry)
-      } catch {
-        throw new ExportError(`${file}: issuers[${n}] is damaged.`)
-      }
-    }),
-    definitions: (definitions as unknown[]).map((entry, n) => {
-      const definition = definitionIn(entry as Fields)
-      if (!definition) throw new ExportError(`${file}: definitions[${n}] is damaged.`)
-      return definition
-    }),
-    keys: (keys as unknown[]).map((entry, n) => {
-      const { id, createdAt, expiresAt, revokedAt, ...fields } = entry as Fields
-      const dates = { createdAt: date(createdAt), expiresAt: date(expiresAt), revokedAt: date(revokedAt) }
-      const record = readRecord({ ...fields, ...dates } as Fields)
-      if (!record || typeof id !== 'string' || !/^[0-9A-Za-z]{11}$/.test(id))
-        throw new ExportError(`${file}: keys[${n}] is damaged.`)
-      return { id, record }
-    }),
-    views: (views as Fields[]).map((entry, n) => {
-      const view = storedView({ ...entry, at: date(entry['at']) } as Fields)
-      if (!view) throw new ExportError(`${file}: views[${n}] is damaged.`)
-      return view
-    }),
+    definitions: all('definitions', definitionIn),
+    keys: all('keys', keyIn),
+    views: all('views', entry => storedView({ ...entry, at: date(entry['at']) } as Fields)),
+    issuers: all('issuers', issuerOf),
     channels: atPlaces(
       problemsIn(file, () => ({ line: 1, column: 1 })),
-      () => channelsFrom(channels),
+      () => channelsFrom(exported.channels ?? {}),
     ),
   }
 }
 
-interface Exported {
-  format?: unknown
-  definitions?: unknown
-  keys?: unknown
-  views?: unknown
-  /** Absent before there were channels. */
-  channels?: unknown
-  issuers?: unknown
+function issuerOf(entry: Fields): KnownIssuer | null {
+  try {
+    return issuerIn(entry)
+  } catch {
+    return null
+  }
 }
+
+function keyIn({ id, ...entry }: Fields): Contents['keys'][0] | null {
+  const dates = ['createdAt', 'expiresAt', 'revokedAt'].map(name => [name, date(entry[name])])
+  const record = readRecord({ ...entry, ...(Object.fromEntries(dates) as Fields) })
+  return record && typeof id === 'string' && /^[0-9A-Za-z]{11}$/.test(id) ? { id, record } : null
+}
+
+type Exported = { [Kind in keyof Contents | 'format']?: unknown }
 
 function parse(text: string): Exported | null {
   const joined = (_: string, value: unknown) => {

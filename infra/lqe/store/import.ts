@@ -1,4 +1,5 @@
 /** What an export changes in a store: it adds, puts in force and ends, and removes nothing. */
+import { isDeepStrictEqual } from 'node:util'
 import { type Endpoint, endpointIn } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
 import { recordVersions, documentAt, listVersions, writeOf } from '../../../shared/endpoints/versions.ts'
@@ -35,33 +36,41 @@ export async function planImport(
   { definitions, keys, views, channels, issuers }: Contents,
 ): Promise<ImportPlan> {
   const steps = await stepsFor(store, definitions)
-  const versions = await versionWrites(store, definitions)
-  const ofKeys = await keyChanges(store, keys)
-  const newIssuers = await missingIssuers(store, issuers)
-  const ofViews = await viewWrites(store, views)
   const ofChannels = (await planChannels(channels, store, { keepsOthers: true })).filter(isChange)
-  const inForce = [...steps, ...ofChannels].map(({ name, change, diff }) => {
+  const inForce = [...steps, ...ofChannels].map(({ name, change, diff, write }) => {
     const lines = diff === null ? '' : `\n${diff.replaceAll(/^/gm, '    ')}`
-    return `${change === 'created' ? '+' : '~'} ${name} ${change}${lines}`
+    return { write: write!, line: `${change === 'created' ? '+' : '~'} ${name} ${change}${lines}` }
   })
+  const versions = counted('versions', await versionWrites(store, definitions))
+  const ofKeys = await keyChanges(store, keys)
+  const others = [
+    ...ofKeys,
+    ...counted('views', await viewWrites(store, views)),
+    ...(await missingIssuers(store, issuers)).map((issuer): Change => ({
+      write: { type: 'create', ...documentOfIssuer(issuer) },
+      line: `+ issuer ${issuer.name}`,
+    })),
+  ]
   return {
-    writes: [
-      ...versions,
-      ...ofKeys.map(({ write }) => write),
-      ...ofViews,
-      ...newIssuers.map((issuer): Write => ({ type: 'create', ...documentOfIssuer(issuer) })),
-      ...[...ofChannels, ...steps].flatMap(({ write }) => write ?? []),
-    ],
+    // Channels before the alerts that tell them.
+    writes: [...versions, ...others, ...inForce.slice(steps.length), ...inForce.slice(0, steps.length)].map(
+      ({ write }) => write,
+    ),
     steps,
-    newKeys: ofKeys.filter(({ write }) => write.type === 'create').map(({ write }) => write.at.id),
-    lines: [
-      ...inForce,
-      ...(versions.length > 0 ? [`+ versions: ${versions.length}`] : []),
-      ...ofKeys.map(({ line }) => line),
-      ...(ofViews.length > 0 ? [`+ views: ${ofViews.length}`] : []),
-      ...newIssuers.map(({ name }) => `+ issuer ${name}`),
-    ],
+    newKeys: ofKeys.flatMap(({ write }) => (write.type === 'create' ? write.at.id : [])),
+    lines: [...inForce, ...versions, ...others].flatMap(({ line }) => line ?? []),
   }
+}
+
+/** A write, and what the operator reads of it. */
+interface Change {
+  write: Write
+  line?: string
+}
+
+/** Of many, the number alone is said. */
+function counted(what: string, writes: Write[]): Change[] {
+  return writes.map((write, at) => (at > 0 ? { write } : { write, line: `+ ${what}: ${writes.length}` }))
 }
 
 /**
@@ -81,14 +90,8 @@ async function stepsFor(store: Store, definitions: Definition[]): Promise<Step[]
   const { documents } = await store.query({ collection: endpointsCollection, limit: maxEndpoints })
   const wanted = definitions.filter(({ inForce }) => inForce).map(({ endpoint }) => endpoint)
   assertOneEach(wanted, documents)
-  return wanted
-    .map(endpoint =>
-      stepFor(
-        endpoint,
-        documents.find(({ id }) => id === endpoint.id),
-      ),
-    )
-    .filter(isChange)
+  const stored = new Map(documents.map(document => [document.id, document]))
+  return wanted.map(endpoint => stepFor(endpoint, stored.get(endpoint.id))).filter(isChange)
 }
 
 function isChange({ change }: Pick<Step, 'change'>): boolean {
@@ -128,26 +131,26 @@ async function versionWrites(store: Store, definitions: Definition[]): Promise<W
 }
 
 /** Keys that the store lacks, as they are; one that it has keeps its grant, and ends as early as either says. */
-async function keyChanges(store: Store, keys: Contents['keys']): Promise<{ write: Write; line: string }[]> {
+async function keyChanges(store: Store, keys: Contents['keys']): Promise<Change[]> {
   const known = new Map<string, { version: string; record: KeyRecord | null }>()
   for await (const { id, ...key } of everyKey(store)) known.set(id, key)
-  return keys.flatMap(({ id, record }): { write: Write; line: string }[] => {
+  return keys.flatMap(({ id, record }): Change[] => {
     const at = keyReference(id)
-    const before = known.get(id)
-    if (!before)
+    const { record: before, version: ifVersion } = known.get(id) ?? {}
+    if (ifVersion === undefined)
       return [
         { write: { type: 'create', at, fields: fieldsOfKey(record) }, line: `+ key ${id} ${record.name}` },
       ]
-    if (before.record?.hash !== record.hash)
+    if (before?.hash !== record.hash)
       throw new ExportError(`The store has another key with the id ${id}. Revoke one of them first.`)
     const set = {
-      revokedAt: earlier(before.record.revokedAt, record.revokedAt),
-      expiresAt: earlier(before.record.expiresAt, record.expiresAt),
+      revokedAt: earlier(before.revokedAt, record.revokedAt),
+      expiresAt: earlier(before.expiresAt, record.expiresAt),
     }
-    if (isSame(set.revokedAt, before.record.revokedAt) && isSame(set.expiresAt, before.record.expiresAt))
-      return []
+    const { revokedAt, expiresAt } = before
+    if (isDeepStrictEqual(set, { revokedAt, expiresAt })) return []
     const line = `~ key ${id} ${record.name} ${set.revokedAt ? 'is revoked' : 'ends earlier'}`
-    return [{ write: { type: 'update', at, set, ifVersion: before.version }, line }]
+    return [{ write: { type: 'update', at, set, ifVersion }, line }]
   })
 }
 
@@ -171,8 +174,4 @@ async function missingIssuers(store: Store, issuers: KnownIssuer[]): Promise<Kno
 
 function earlier(a: Date | null, b: Date | null): Date | null {
   return a && b ? new Date(Math.min(a.getTime(), b.getTime())) : (a ?? b)
-}
-
-function isSame(a: Date | null, b: Date | null): boolean {
-  return a?.getTime() === b?.getTime()
 }
