@@ -64,7 +64,22 @@ export function refusalOfSql(
   return new Refusal(at, where + message)
 }
 
-export type FieldType = 'string' | 'number' | 'boolean' | 'list' | 'map' | 'any'
+/** Types of fields, by the words of messages. */
+interface Values {
+  string: string
+  number: number
+  boolean: boolean
+  list: unknown[]
+  map: Record<string, unknown>
+  any: unknown
+}
+
+export type FieldType = keyof Values
+
+/** An object whose fields a table has, as `assertFields` lets it pass. */
+export type WithFields<Fields extends Record<string, FieldType>> = {
+  [Name in keyof Fields]?: Values[Fields[Name]] | null
+}
 
 /**
  * A field that is null counts as absent.

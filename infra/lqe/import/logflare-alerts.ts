@@ -3,7 +3,7 @@
  * tells where the endpoint has rows. The fields are those of Logflare's `lib/logflare/alerting/alert_query.ex`.
  */
 import type { Place } from '../../../shared/sql/error.ts'
-import { type AlertDraft, assertFields, type FieldType, fileName, Refusal } from './draft.ts'
+import { type AlertDraft, assertFields, type FieldType, fileName, Refusal, type WithFields } from './draft.ts'
 
 /** Those that an endpoint of Logflare's has not. */
 const fields = {
@@ -15,16 +15,7 @@ const fields = {
   backends: 'list',
 } as const satisfies Record<string, FieldType>
 
-interface LogflareAlert {
-  name: string
-  description?: string | null
-  cron: string
-  slack_hook_url?: string | null
-  webhook_notification_url?: string | null
-  webhook_notification_headers?: { key?: unknown }[] | null
-  enabled?: boolean | null
-  backends?: { name?: unknown; type?: unknown }[] | null
-}
+type LogflareAlert = WithFields<typeof fields> & { name: string; description?: string | null; cron: string }
 
 /** Whether it is an alert, and no endpoint. */
 export function isAlert(value: unknown): value is LogflareAlert {
@@ -92,9 +83,9 @@ function channelsOf(alert: LogflareAlert): Pick<AlertDraft, 'channels'> & { note
       `told its webhook_notification_url: write that into channels.yaml, and give the variable ${secret} a secret; the body is another one`,
     )
   }
-  const headers = (webhook_notification_headers ?? []).map(({ key }) => String(key))
+  const headers = ((webhook_notification_headers ?? []) as { key?: unknown }[]).map(({ key }) => String(key))
   if (headers.length > 0) notes.push(`sent the headers ${headers.join(', ')}; here a signature is sent`)
-  const others = (backends ?? []).map(({ name, type }) => String(name ?? type))
+  const others = ((backends ?? []) as Record<string, unknown>[]).map(({ name, type }) => String(name ?? type))
   if (others.length > 0) notes.push(`told Logflare’s backends ${others.join(', ')}: name a channel for each`)
   return { channels, notes }
 }

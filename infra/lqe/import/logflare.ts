@@ -18,38 +18,11 @@ import {
   Refusal,
   refusalOfSql,
   sqlPlaces,
+  type WithFields,
 } from './draft.ts'
 
-interface LogflareEndpoint {
-  token?: string
-  name: string
-  description?: string | null
-  query: string
-  language?: string | null
-  source_mapping?: Record<string, unknown> | null
-  sandboxable?: boolean | null
-  cache_duration_seconds?: number | null
-  proactive_requerying_seconds?: number | null
-  max_limit?: number | null
-  enable_auth?: boolean | null
-  redact_pii?: boolean | null
-  enable_dynamic_reservation?: boolean | null
-  labels?: string | null
-  backend_id?: number | null
-}
-
-/** Of a row in Logflare's database, and without an effect on rows of GoogleSQL. */
-type OtherField =
-  | 'id'
-  | 'user_id'
-  | 'inserted_at'
-  | 'updated_at'
-  | 'version_number'
-  | 'metrics'
-  | 'parsed_labels'
-  | 'enforced_clickhouse_settings'
-
-const fields: Record<keyof LogflareEndpoint | OtherField, FieldType> = {
+/** The first eight are of a row in Logflare's database, and without an effect on rows of GoogleSQL. */
+const fields = {
   id: 'any',
   user_id: 'any',
   inserted_at: 'any',
@@ -73,7 +46,9 @@ const fields: Record<keyof LogflareEndpoint | OtherField, FieldType> = {
   enable_dynamic_reservation: 'boolean',
   labels: 'string',
   backend_id: 'any',
-}
+} as const satisfies Record<string, FieldType>
+
+type LogflareEndpoint = WithFields<typeof fields> & { name: string; query: string }
 
 /** The fields that parts of the definition are made of. */
 const origins: Record<string, keyof LogflareEndpoint> = {

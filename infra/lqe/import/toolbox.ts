@@ -16,27 +16,35 @@ import {
   Refusal,
   refusalOfSql,
   sqlPlaces,
+  type WithFields,
 } from './draft.ts'
 
-interface Parameter {
-  name: string
-  type: string
-  description?: string
-  required?: boolean
-  default?: unknown
-  allowedValues?: unknown[]
-  minValue?: number
-  maxValue?: number
-}
+const toolFields = {
+  name: 'any',
+  kind: 'any',
+  type: 'any',
+  source: 'string',
+  description: 'string',
+  statement: 'string',
+  parameters: 'list',
+  templateParameters: 'list',
+  authRequired: 'list',
+  annotations: 'any',
+} as const satisfies Record<string, FieldType>
 
-interface Tool {
-  source?: string
-  description?: string
-  statement?: string
-  parameters?: Parameter[]
-  templateParameters?: unknown[]
-  authRequired?: string[]
-}
+const parameterFields = {
+  name: 'string',
+  type: 'string',
+  description: 'string',
+  required: 'boolean',
+  default: 'any',
+  allowedValues: 'list',
+  minValue: 'number',
+  maxValue: 'number',
+} as const satisfies Record<string, FieldType>
+
+type Parameter = WithFields<typeof parameterFields> & { name: string; type: string }
+type Tool = WithFields<typeof toolFields>
 
 interface FoundTool {
   name: string
@@ -118,19 +126,6 @@ function entriesOf(map: unknown): [string, Record<string, unknown>][] {
   return Object.entries(map).map(([name, value]) => [name, Object(value) as Record<string, unknown>])
 }
 
-const toolFields: Record<string, FieldType> = {
-  name: 'any',
-  kind: 'any',
-  type: 'any',
-  source: 'string',
-  description: 'string',
-  statement: 'string',
-  parameters: 'list',
-  templateParameters: 'list',
-  authRequired: 'list',
-  annotations: 'any',
-}
-
 function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): Draft {
   const { name, tool, pointer, document } = found
   const at = (field: string, ofName = false) => document.placeIn(`${pointer}/${field}`, ofName)
@@ -155,7 +150,7 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
       `reads ${tool.source} as its caller (useClientOAuth); here the service’s account reads for all: take it out if all keys may read that`,
     )
   const placeOfSql = sqlPlaces(document, `${pointer}/statement`, text)
-  const parameters = tool.parameters ?? []
+  const parameters = (tool.parameters ?? []) as Parameter[]
   const properties = parameters.map((parameter, i) => [
     parameter?.name,
     parameterOf(parameter, (field, ofName) => at(`parameters/${i}/${field}`, ofName)),
@@ -235,17 +230,6 @@ const types = new Map([
   ['boolean', 'boolean'],
 ])
 
-const parameterFields: Record<string, FieldType> = {
-  name: 'string',
-  type: 'string',
-  description: 'string',
-  required: 'boolean',
-  default: 'any',
-  allowedValues: 'list',
-  minValue: 'number',
-  maxValue: 'number',
-}
-
 /** A field that is undefined is not written. */
 function parameterOf(parameter: Parameter, at: (field: string, ofName?: boolean) => Place): object {
   if (typeof parameter?.name !== 'string') throw new Refusal(at(''), 'has a parameter without a name')
@@ -273,9 +257,10 @@ function parameterOf(parameter: Parameter, at: (field: string, ofName?: boolean)
 const sharedSyntax = /^(?:[\w ,:;/@^$|()[\]*+?.-]|\\[dw.])*$/
 
 /** Toolbox searches a value for each of them as a regular expression: `day` allows `daily` too, unless it is `^day$`. */
-function choices({ name, type, allowedValues = [] }: Parameter, at: Place): object {
-  const words = allowedValues.filter(value => typeof value === 'string')
-  if (type !== 'string' || words.length < allowedValues.length)
+function choices({ name, type, allowedValues }: Parameter, at: Place): object {
+  const values = allowedValues ?? []
+  const words = values.filter(value => typeof value === 'string')
+  if (type !== 'string' || words.length < values.length)
     throw new Refusal(at, `has allowedValues at ${name} that are no strings: write minValue and maxValue`)
   if (words.some(word => !sharedSyntax.test(word) || word.includes('(?')))
     throw new Refusal(at, `has allowedValues at ${name} in a syntax of regular expressions that differs here`)
