@@ -188,11 +188,8 @@ type Row = [
   more?: { combiner: 'AND'; section?: string },
 ]
 
-/**
- * Each says in its text what its threshold means, and which section of infra/docs/operating.md to read: by default that of its name.
- * @param check id of the uptime check, which Google gives
- */
-function policiesOf({ title, userLabels, requests, own, bytesInAnHour }: Names, check: string): Policy[] {
+/** @param check id of the uptime check, which Google gives */
+function rowsOf({ requests, own, bytesInAnHour }: Names, check: string): Row[] {
   const answers = (...kinds: string[]) =>
     `${own('answers')} AND metric.labels.cache=one_of(${kinds.map(kind => `"${kind}"`).join()})`
   const cacheable = answers('hit', 'stale', 'miss', 'revalidated', 'collapsed')
@@ -202,7 +199,7 @@ function policiesOf({ title, userLabels, requests, own, bytesInAnHour }: Names, 
   const long = { per: cacheable, seconds: hour, duration: 900 }
   const all = { combiner: 'AND' } as const
   const burning = { ...all, section: '5xx burn rate' }
-  const rows: Row[] = [
+  return [
     [
       '5xx burn rate, fast',
       'CRITICAL',
@@ -252,12 +249,19 @@ function policiesOf({ title, userLabels, requests, own, bytesInAnHour }: Names, 
       noneIn15Minutes(own('warmed'), 'metric.label.endpoint'),
     ],
   ]
-  return rows.map(([name, severity, explanation, conditions, { section = name, ...more } = {}]) => {
-    const content = `${explanation} What to look at, in order: infra/docs/operating.md, "${section}".`
-    const documentation = { mimeType: 'text/markdown', content }
-    const displayName = title(name)
-    return { displayName, userLabels, severity, combiner: 'OR', conditions, documentation, ...more }
-  })
+}
+
+/** Each says in its text what its threshold means, and which section of infra/docs/operating.md to read: by default that of its name. */
+function policiesOf(names: Names, check: string): Policy[] {
+  const { title, userLabels } = names
+  return rowsOf(names, check).map(
+    ([name, severity, explanation, conditions, { section = name, ...more } = {}]) => {
+      const content = `${explanation} What to look at, in order: infra/docs/operating.md, "${section}".`
+      const documentation = { mimeType: 'text/markdown', content }
+      const displayName = title(name)
+      return { displayName, userLabels, severity, combiner: 'OR', conditions, documentation, ...more }
+    },
+  )
 }
 
 /** All of it for an installation. @param check id of the uptime check, for the policies */

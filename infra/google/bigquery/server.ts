@@ -11,7 +11,7 @@ import type { DuckDbOptions } from '../../../shared/engines/duckdb/engine.ts'
 import { asBigQueryError, BigQueryError, Caller, type Permits } from './errors.ts'
 import { Jobs } from './jobs.ts'
 import type { CatalogOptions } from './tables.ts'
-import { incompletePage, jobResource, resultsPage, tableResource } from './values.ts'
+import { incompletePage, jobResource, type PageLimits, resultsPage, tableResource } from './values.ts'
 
 /** The dataset is in the EU and its tables have partitions of a day by default, as set-up has them. */
 export interface BigQueryServerOptions
@@ -63,7 +63,8 @@ export async function startBigQueryServer(options: BigQueryServerOptions) {
       const call = await read(request)
       requests.push(call)
       const caller = new Caller(permits, request.headers.authorization)
-      const act = (failing?: string) => carryOut(call, caller, failing)
+      const limits = { pageRows, pageBytes }
+      const act = (failing?: string) => carryOut(call, { jobs, caller, limits, failing })
       const fault = faults.next(call.method)
       if (fault?.after) await act()
       if (fault) await meet(fault, call, act, response)
@@ -72,29 +73,6 @@ export async function startBigQueryServer(options: BigQueryServerOptions) {
       const { status, body } = asBigQueryError(error)
       send(response, status, body)
     }
-  }
-
-  async function carryOut({ method, id, body, query, media }: ApiRequest, caller: Caller, failing?: string) {
-    if (method === 'insert') return insert(body!, { caller, media, failing })
-    if (method === 'table') return tableResource(jobs.catalog, id, caller)
-    const job = jobs.get(id, query.get('location'), caller)
-    if (method === 'cancel') job.stop.abort()
-    if (method !== 'results') return method === 'get' ? jobResource(job) : { job: jobResource(job) }
-    const waited = sleep(Number(query.get('timeoutMs') ?? 10_000), null, { ref: false })
-    const ended = await Promise.race([job.outcome, waited])
-    if (ended instanceof BigQueryError) throw ended
-    return ended ? resultsPage(job, ended, query, { pageRows, pageBytes }) : incompletePage(job.reference)
-  }
-
-  async function insert(
-    { jobReference, configuration }: Job,
-    more: { caller: Caller; media: Buffer | null; failing: string | undefined },
-  ): Promise<Job> {
-    if (!configuration) throw new BigQueryError('invalid', 'Required parameter is missing: configuration')
-    const asked = { reference: jobReference, configuration, ...more }
-    if (!configuration.dryRun) return jobResource(jobs.start(asked))
-    const statistics = (await jobs.describe(asked))!
-    return { jobReference, configuration, status: { state: 'DONE' }, statistics }
   }
 
   const listen = async (token?: string): Promise<string> => {
@@ -112,6 +90,39 @@ export async function startBigQueryServer(options: BigQueryServerOptions) {
     await Promise.all(servers.map(server => new Promise(closed => server.close(closed))))
   }
   return { url: await listen(), urlOf: listen, faults, requests, jobs, close }
+}
+
+/** @param failing the reason with which a job fails, for a test */
+async function carryOut(
+  { method, id, body, query, media }: ApiRequest,
+  {
+    jobs,
+    caller,
+    limits,
+    failing,
+  }: { jobs: Jobs; caller: Caller; limits: PageLimits; failing: string | undefined },
+) {
+  if (method === 'insert') return insert(jobs, body!, { caller, media, failing })
+  if (method === 'table') return tableResource(jobs.catalog, id, caller)
+  const job = jobs.get(id, query.get('location'), caller)
+  if (method === 'cancel') job.stop.abort()
+  if (method !== 'results') return method === 'get' ? jobResource(job) : { job: jobResource(job) }
+  const waited = sleep(Number(query.get('timeoutMs') ?? 10_000), null, { ref: false })
+  const ended = await Promise.race([job.outcome, waited])
+  if (ended instanceof BigQueryError) throw ended
+  return ended ? resultsPage(job, ended, query, limits) : incompletePage(job.reference)
+}
+
+async function insert(
+  jobs: Jobs,
+  { jobReference, configuration }: Job,
+  more: { caller: Caller; media: Buffer | null; failing: string | undefined },
+): Promise<Job> {
+  if (!configuration) throw new BigQueryError('invalid', 'Required parameter is missing: configuration')
+  const asked = { reference: jobReference, configuration, ...more }
+  if (!configuration.dryRun) return jobResource(jobs.start(asked))
+  const statistics = (await jobs.describe(asked))!
+  return { jobReference, configuration, status: { state: 'DONE' }, statistics }
 }
 
 /** Answers as a fault has it. */
