@@ -18,7 +18,7 @@ import { type WithServices, wholeNumber } from '../command.ts'
 import { typedPath } from '../path.ts'
 import { answerOf, findEndpoint } from '../query.ts'
 import { print } from '../print.ts'
-import { pick, VersionError, versionsOf, versionWords } from './version.ts'
+import { pick, VersionError, versionsOf, versionWords } from './commands.ts'
 
 interface CompareOptions {
   with: string
