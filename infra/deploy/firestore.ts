@@ -1,24 +1,17 @@
 /** The Firestore database: point-in-time recovery, daily backups, and the indexes and expiry of `firestore.indexes.json`. */
 import { dirname } from 'node:path'
 import type { Google, Json } from './google-api.ts'
-import indexes from './firestore.indexes.json' with { type: 'json' }
+import wanted from './firestore.indexes.json' with { type: 'json' }
 import type { Site } from './settings.ts'
 
 interface Index {
   order: string
 }
 
-interface Wanted {
-  indexes: { collectionGroup: string; fields: { fieldPath: string; order: string }[] }[]
-  fieldOverrides: { collectionGroup: string; fieldPath: string; ttl?: boolean; indexes: Index[] }[]
-}
-
 interface Field extends Json {
   name: string
   indexConfig?: { indexes?: { fields: Index[] }[] }
 }
-
-const wanted: Wanted = indexes
 
 export function databaseOf({ project, database }: Pick<Site, 'project' | 'database'>): string {
   return `firestore/v1/projects/${project}/databases/${database}`

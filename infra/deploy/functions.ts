@@ -26,7 +26,7 @@ export interface Service extends Json {
   trafficStatuses?: (Target & { uri?: string })[]
 }
 
-interface Target {
+export interface Target {
   type: string
   revision?: string
   percent?: number

@@ -1,15 +1,16 @@
 /** What set-up makes of a table, and in a project on the stand-in, of the dataset and of the lines of requests. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { openProject, type Project } from '../google/control/testing/project.ts'
-import { type Field, mergeFields, planTable, routedTable, type Table } from './tables.ts'
+import type { FieldSchema } from '../../shared/engines/schema.ts'
+import { mergeFields, planTable, routedTable, type Table } from './tables.ts'
 import { connect, setUp } from './testing/client.ts'
 
-const file: Field[] = [
+const file: FieldSchema[] = [
   { name: 'id', type: 'STRING', mode: 'REQUIRED' },
   { name: 'timestamp', type: 'TIMESTAMP', mode: 'REQUIRED' },
   { name: 'metadata', type: 'RECORD', mode: 'REPEATED', fields: [{ name: 'host', type: 'STRING' }] },
 ]
-const withProject: Field[] = [...file, { name: 'project', type: 'STRING' }]
+const withProject: FieldSchema[] = [...file, { name: 'project', type: 'STRING' }]
 
 type Layout = Parameters<typeof planTable>[2]
 
@@ -18,7 +19,7 @@ function layout(days?: string, more: Partial<Layout> = {}): Layout {
   return { partition: undefined, 'partition-expiry-days': days, 'project-column': undefined, ...more }
 }
 
-function present(fields: Field[], changes: Partial<Table> = {}): Table {
+function present(fields: FieldSchema[], changes: Partial<Table> = {}): Table {
   const timePartitioning = { type: 'DAY', field: 'timestamp' }
   const clustering = {
     fields: fields.some(({ name }) => name === 'project') ? ['project', 'timestamp'] : ['timestamp'],
@@ -84,8 +85,8 @@ describe('a table that is there', () => {
   })
 
   test('gets columns and fields that are new in the file, and keeps its own', () => {
-    const [id, timestamp] = file as [Field, Field]
-    const metadata = {
+    const [id, timestamp] = file as [FieldSchema, FieldSchema]
+    const metadata: FieldSchema = {
       name: 'metadata',
       type: 'RECORD',
       mode: 'REPEATED',
@@ -214,8 +215,8 @@ describe('set-up', () => {
     ]
     const before = structuredClone(made())
     const [table, view, sink] = made()
-    const { fields } = structuredClone(table!['schema']) as { fields: Field[] }
-    const [timestamp, payload] = fields as [Field, Field]
+    const { fields } = structuredClone(table!['schema']) as { fields: FieldSchema[] }
+    const [timestamp, payload] = fields as [FieldSchema, FieldSchema]
     const logName = { name: 'logName', type: 'STRING' }
     table!['schema'] = { fields: [logName, timestamp, { ...payload, fields: payload.fields!.slice(0, 3) }] }
     view!['view'] = { query: `SELECT 1 AS one`, useLegacySql: false }

@@ -8,17 +8,9 @@ import { type Google, holds, type Json } from './google-api.ts'
 import { grant } from './rights.ts'
 import { functionNames, namesIn, type Site } from './settings.ts'
 
-export interface Field {
-  name: string
-  type: string
-  mode?: string
-  description?: string
-  fields?: Field[]
-}
-
 /** A resource of BigQuery's API, as far as it is decided here. */
 export interface Table extends Json {
-  schema: { fields: Field[] }
+  schema: { fields: FieldSchema[] }
   timePartitioning?: { type: string; field?: string; expirationMs?: string | null }
   clustering?: { fields: string[] }
 }
@@ -30,7 +22,7 @@ const dayMs = 86_400_000
 /** 10,000 partitions at most (https://cloud.google.com/bigquery/quotas, "Partitioned tables"). */
 const mostDaysOfHours = 416
 
-const projectColumn: Field = {
+const projectColumn: FieldSchema = {
   name: 'project',
   type: 'STRING',
   mode: 'NULLABLE',
@@ -53,11 +45,11 @@ export function tableId(name: string): string {
   return name.replaceAll(/\W/g, '_')
 }
 
-function schemaOf(name: string): Field[] {
+function schemaOf(name: string): FieldSchema[] {
   const file = folders()
     .map(folder => join(folder, `${name}.json`))
     .find(existsSync)!
-  return JSON.parse(readFileSync(file, 'utf8')) as Field[]
+  return JSON.parse(readFileSync(file, 'utf8')) as FieldSchema[]
 }
 
 /** @param set `project.dataset` */
@@ -94,7 +86,7 @@ async function setUpTable(
   google: Google,
   site: Site,
   id: string,
-  file: Field[],
+  file: FieldSchema[],
   description: string,
 ): Promise<void> {
   const at = tablesOf(site)
@@ -134,7 +126,7 @@ interface Plan {
 }
 
 /** @param present `null` for a table that is not there */
-export function planTable(file: Field[], present: Table | null, layout: Layout): Plan {
+export function planTable(file: FieldSchema[], present: Table | null, layout: Layout): Plan {
   const { partition, 'partition-expiry-days': days } = layout
   const isMissing = layout['project-column'] === 'yes' && !file.some(({ name }) => name === 'project')
   const wanted = isMissing ? [...file, projectColumn] : file
@@ -168,7 +160,7 @@ export function planTable(file: Field[], present: Table | null, layout: Layout):
  * there (BigQuery adds no other). A column that only the table has was added by a pipeline, and stays: without it in the
  * schema BigQuery refuses the update.
  */
-export function mergeFields(present: Field[], file: Field[]): Field[] {
+export function mergeFields(present: FieldSchema[], file: FieldSchema[]): FieldSchema[] {
   const inFile = new Map(file.map(field => [field.name.toLowerCase(), field]))
   const known = new Set(present.map(({ name }) => name.toLowerCase()))
   return [
@@ -182,7 +174,7 @@ export function mergeFields(present: Field[], file: Field[]): Field[] {
   ]
 }
 
-function addable(field: Field): Field {
+function addable(field: FieldSchema): FieldSchema {
   return field.mode === 'REQUIRED' ? { ...field, mode: 'NULLABLE' } : field
 }
 
@@ -200,7 +192,7 @@ export const routedTable = 'run_googleapis_com_stdout'
  */
 async function setUpRequests(google: Google, site: Site): Promise<string | undefined> {
   const { project, dataset } = site
-  const schema = schemaOf(requests) as FieldSchema[]
+  const schema = schemaOf(requests)
   const daily: Site = { ...site, partition: 'DAY', 'project-column': undefined }
   await setUpTable(google, daily, routedTable, routedSchema(schema), 'Requests, as Cloud Logging routes them')
   const view = { query: requestsView(schema, `${project}.${dataset}`), useLegacySql: false }

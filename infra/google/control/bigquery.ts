@@ -2,16 +2,12 @@
 import { partsOf } from '../../../shared/engines/bigquery/tables.ts'
 import { columnsOf, type FieldSchema } from '../../../shared/engines/schema.ts'
 import type { Column } from '../../../shared/sql/types.ts'
+import type { Table as Planned } from '../../deploy/tables.ts'
 import { checkQuery } from '../bigquery/jobs.ts'
 import { checkMember, memberOf } from './access.ts'
 import { type Call, invalid, type Json, list, type Policy, type State } from './plane.ts'
 
-interface Table extends Json {
-  name: string
-  schema: { fields: FieldSchema[] }
-  timePartitioning?: { type: string; field?: string; expirationMs?: string | null }
-  clustering?: { fields: string[] }
-}
+type Table = Planned & { name: string }
 
 /** "Dataset basic roles" */
 const basicRoles: Record<string, string> = {

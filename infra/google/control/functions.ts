@@ -3,6 +3,7 @@
  * of which each deployment is a revision. Which of them gets the traffic is decided at the service.
  */
 import { randomBytes } from 'node:crypto'
+import type { Service as Deployed, Target } from '../../deploy/functions.ts'
 import { demand, demandActAs, isPermitted, policyRoutes } from './access.ts'
 import {
   assertNew,
@@ -41,21 +42,11 @@ interface Settings {
   environmentVariables?: Record<string, string>
 }
 
-interface Target {
-  type: string
-  revision?: string
-  percent?: number
-  tag?: string
-}
-
-export interface Service extends Json {
+export interface Service extends Deployed {
   name: string
-  uri: string
   template: { serviceAccount: string }
-  latestReadyRevision: string
-  invokerIamDisabled?: boolean
   traffic: Target[]
-  trafficStatuses: (Target & { uri?: string })[]
+  trafficStatuses: NonNullable<Deployed['trafficStatuses']>
 }
 
 export interface Revision extends Json {
