@@ -7,6 +7,16 @@ export type WithServices = (act: (services: Services) => Promise<void>) => Promi
 /** The same for a command that needs the store alone. */
 export type WithStore = (act: (services: Pick<Services, 'store'>) => Promise<void>) => Promise<void>
 
+/**
+ * Reads `name=value`; the first `=` parts them, or the last one.
+ * @param example of what is to be written @param least characters of the value
+ */
+export function pairIn(text: string, example: string, { least = 1, last = false } = {}): [string, string] {
+  const at = last ? text.lastIndexOf('=') : text.indexOf('=')
+  if (at < 1 || text.length - at - 1 < least) throw new InvalidArgumentError(`Write it as ${example}.`)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
 /** Reads a whole number within bounds, both included. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return text => {

@@ -1,5 +1,5 @@
 /** `lqe issuer ...`: identity providers whose tokens are taken as keys are. */
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import {
   addIssuer,
   issuerIn,
@@ -10,7 +10,7 @@ import {
 import { KeyError, type Right, rights } from '../../shared/keys/records.ts'
 import type { Services } from '../../shared/services.ts'
 import { audit } from './account.ts'
-import { type WithServices, wholeNumber } from './command.ts'
+import { pairIn, type WithServices, wholeNumber } from './command.ts'
 import { assertKnown, collectPin, duration, seesUsage, size } from './keys.ts'
 import { print } from './print.ts'
 
@@ -160,9 +160,6 @@ function assertNoSetting({ ofSetting }: Issuers, name: string, iss?: string): vo
 }
 
 function collectScope(text: string, before: Record<string, string[]>): Record<string, string[]> {
-  const equals = text.lastIndexOf('=')
-  if (equals < 1 || equals === text.length - 1)
-    throw new InvalidArgumentError('Write it as scope=endpoint, such as logs:read=logs.all.')
-  const scope = text.slice(0, equals)
-  return { ...before, [scope]: [...(before[scope] ?? []), text.slice(equals + 1)] }
+  const [scope, endpoint] = pairIn(text, 'scope=endpoint, such as logs:read=logs.all', { last: true })
+  return { ...before, [scope]: [...(before[scope] ?? []), endpoint] }
 }

@@ -15,7 +15,7 @@ import {
   rotateKey,
 } from '../../shared/keys/records.ts'
 import { audit } from './account.ts'
-import { type WithStore, wholeNumber } from './command.ts'
+import { pairIn, type WithStore, wholeNumber } from './command.ts'
 import { print } from './print.ts'
 
 const day = 86_400_000
@@ -76,6 +76,32 @@ interface CreateOptions {
 /** Its actions throw KeyError; a key's text is printed once, and never stored. */
 export function keyCommand(withStore: WithStore): Command {
   const command = new Command('key').description('API keys: create, list, revoke, rotate')
+  addCreate(command, withStore)
+  command
+    .command('list')
+    .description('print every key, without its secret, which is not stored')
+    .action(() => withStore(({ store }) => list(store)))
+  command
+    .command('revoke')
+    .description('make a key invalid, everywhere within 30 seconds (five minutes while the store is away)')
+    .argument('<id>', idHint)
+    .action((id: string) => withStore(({ store }) => revoke(store, id)))
+  command
+    .command('rotate')
+    .description('issue a key with the same rights; the old one stays valid for a while')
+    .argument('<id>', idHint)
+    .addOption(
+      new Option('--overlap <duration>', 'how long the old key stays valid')
+        .argParser(duration)
+        .default(7 * day, '7d'),
+    )
+    .action((id: string, { overlap }: { overlap: number }) =>
+      withStore(({ store }) => rotate(store, id, overlap)),
+    )
+  return command
+}
+
+function addCreate(command: Command, withStore: WithStore): void {
   command
     .command('create')
     .description('issue a key and print it, once')
@@ -118,28 +144,6 @@ export function keyCommand(withStore: WithStore): Command {
         self.error('error: say how long the key lives: --expires 90d or --never')
       await withStore(({ store }) => create(store, options))
     })
-  command
-    .command('list')
-    .description('print every key, without its secret, which is not stored')
-    .action(() => withStore(({ store }) => list(store)))
-  command
-    .command('revoke')
-    .description('make a key invalid, everywhere within 30 seconds (five minutes while the store is away)')
-    .argument('<id>', idHint)
-    .action((id: string) => withStore(({ store }) => revoke(store, id)))
-  command
-    .command('rotate')
-    .description('issue a key with the same rights; the old one stays valid for a while')
-    .argument('<id>', idHint)
-    .addOption(
-      new Option('--overlap <duration>', 'how long the old key stays valid')
-        .argParser(duration)
-        .default(7 * day, '7d'),
-    )
-    .action((id: string, { overlap }: { overlap: number }) =>
-      withStore(({ store }) => rotate(store, id, overlap)),
-    )
-  return command
 }
 
 async function create(store: Store, options: CreateOptions): Promise<void> {
@@ -236,10 +240,7 @@ async function rotate(store: Store, id: string, overlap: number): Promise<void> 
 }
 
 export function collectPin(text: string, before: Record<string, string>): Record<string, string> {
-  const equals = text.indexOf('=')
-  if (equals < 1 || equals === text.length - 1)
-    throw new InvalidArgumentError('Write it as parameter=value, such as project=abc.')
-  const name = text.slice(0, equals)
+  const [name, value] = pairIn(text, 'parameter=value, such as project=abc')
   if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given more than once.`)
-  return { ...before, [name]: text.slice(equals + 1) }
+  return { ...before, [name]: value }
 }

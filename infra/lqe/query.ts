@@ -17,7 +17,7 @@ import type { Column } from '../../shared/sql/types.ts'
 import { visible, visibleJson } from '../../shared/visible-text.ts'
 import { nameHint } from '../../shared/sql/hints.ts'
 import { Timing } from '../../shared/timing.ts'
-import type { WithServices } from './command.ts'
+import { pairIn, type WithServices } from './command.ts'
 import { typedPath } from './path.ts'
 import { print, printData, warn } from './print.ts'
 
@@ -170,9 +170,8 @@ function cell(value: Value): string {
 
 /** @returns as in a query string */
 export function collectParameter(text: string, before: string[]): string[] {
-  const equals = text.indexOf('=')
-  if (equals < 1) throw new InvalidArgumentError('Write it as name=value, such as project=abc.')
-  return [...before, [text.slice(0, equals), text.slice(equals + 1)].map(encodeURIComponent).join('=')]
+  const pair = pairIn(text, 'name=value, such as project=abc', { least: 0 })
+  return [...before, pair.map(encodeURIComponent).join('=')]
 }
 
 function parquetPath(text: string): string {

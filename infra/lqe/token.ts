@@ -1,13 +1,13 @@
 /** `lqe token`: a token for tests, as an issuer's would be, which a service over the same data folder takes. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { JWK } from 'jose'
 import { type Config, ConfigError } from '../../shared/config.ts'
 import { localKeyFile, localKeyId } from '../../shared/data-folder.ts'
 import type { KnownIssuer } from '../../shared/keys/issuers.ts'
 import { KeyError } from '../../shared/keys/records.ts'
 import { nameHint } from '../../shared/sql/hints.ts'
-import type { WithServices } from './command.ts'
+import { pairIn, type WithServices } from './command.ts'
 import { duration } from './keys.ts'
 import { printData } from './print.ts'
 
@@ -68,10 +68,8 @@ async function localKey(file: string): Promise<JWK> {
 
 /** A value as JSON has it; other texts as they are. */
 function collectClaim(text: string, before: Claims): Claims {
-  const equals = text.indexOf('=')
-  if (equals < 1) throw new InvalidArgumentError('Write it as path=value, such as app_metadata.project=abc.')
-  const names = text.slice(0, equals).split('.')
-  return withClaim(before, names, valueIn(text.slice(equals + 1)))
+  const [path, value] = pairIn(text, 'path=value, such as app_metadata.project=abc', { least: 0 })
+  return withClaim(before, path.split('.'), valueIn(value))
 }
 
 function withClaim(claims: Claims, [name, ...rest]: string[], value: unknown): Claims {

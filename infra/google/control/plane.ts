@@ -1,5 +1,5 @@
 /** What the stand-in for Google's control plane keeps, how it refuses, and how a service describes its methods. */
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 
 export type Json = Record<string, unknown>
 
@@ -162,7 +162,7 @@ export function masked<T extends Json>({ query, body }: Call, present: T): T {
 
 /** 12 hexadecimal digits, equal for equal JSON; also for ids that must be the same in each run. */
 export function etagOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12)
+  return hash('sha256', JSON.stringify(value)).slice(0, 12)
 }
 
 /**

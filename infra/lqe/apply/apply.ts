@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { intervalMs } from '../../../shared/alerts/due.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { type QueryEngine, EngineError } from '../../../shared/engines/engine.ts'
-import type { Store } from '../../../shared/stores/store.ts'
+import type { Services } from '../../../shared/services.ts'
 import { failedTests } from '../endpoint-tests/command.ts'
 import { explain } from '../../../shared/warm/explain.ts'
 import { accountHere } from '../account.ts'
@@ -26,11 +26,6 @@ import { SqlError } from '../../../shared/sql/error.ts'
 import { batchFor } from '../../../shared/warm/batch.ts'
 import { isWarmed } from '../../../shared/warm/warm.ts'
 
-interface Services {
-  engine: QueryEngine
-  store: Store
-}
-
 interface ApplyOptions {
   queries: string
   dryRun: boolean
@@ -51,7 +46,7 @@ interface ApplyOptions {
  * @throws QueriesError naming file, line and column; StoreError
  */
 export async function apply(
-  { engine, store }: Services,
+  { engine, store }: Pick<Services, 'engine' | 'store'>,
   { queries, dryRun, compareRollups = false, tablesFolder, passed, by = accountHere(), out }: ApplyOptions,
 ): Promise<void> {
   const sources = readQueries(queries)

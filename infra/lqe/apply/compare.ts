@@ -19,7 +19,7 @@ import type { AnyNode, Select, SelectColumn } from '../../../shared/sql/tree.ts'
 import { descendants } from '../../../shared/sql/walk.ts'
 import type { ParameterSet } from '../../../shared/warm/batch.ts'
 import type { EndpointSource } from './read.ts'
-import type { FileProblem } from './yaml.ts'
+import { type FileProblem, problemOf } from './yaml.ts'
 
 /** New logs arrive meanwhile, so a difference counts only where the endpoint's own query gives the same rows twice. */
 const attempts = 3
@@ -57,9 +57,8 @@ export async function compareQueries(sources: EndpointSource[], engine: QueryEng
   const problems: FileProblem[] = []
   for (const { endpoint, answerFiles } of sources)
     for (const [i, query] of rollupQueries(endpoint).entries()) {
-      const file = answerFiles[i]!
       const detail = await difference(endpoint, engine, query)
-      if (detail !== null) problems.push({ file, line: 1, column: 1, detail })
+      if (detail !== null) problems.push(problemOf(answerFiles[i]!, detail))
     }
   return problems
 }

@@ -40,22 +40,17 @@ export async function checkExplore(
   return problems
 }
 
-function pathsOf({
-  fields = [],
-  ...columns
-}: Explore): [pointer: string, word: keyof typeof wanted, path: string][] {
+type Word = keyof typeof wanted
+
+function pathsOf({ fields = [], ...columns }: Explore): [pointer: string, word: Word, path: string][] {
   return [
-    ...Object.entries(columns).map(([word, path]) => [word, word as keyof typeof wanted, path] as const),
-    ...fields.map((path, i) => [`fields/${i}`, 'fields', path] as const),
-  ].map(([pointer, word, path]) => [pointer, word, path])
+    ...Object.entries(columns).map(([word, path]): [string, Word, string] => [word, word as Word, path]),
+    ...fields.map((path, i): [string, Word, string] => [`fields/${i}`, 'fields', path]),
+  ]
 }
 
 /** @returns `null` where the path leads to a value of one of the types */
-function faultOf(
-  path: string,
-  columns: Column[],
-  { types, isNested }: (typeof wanted)[keyof typeof wanted],
-): string | null {
+function faultOf(path: string, columns: Column[], { types, isNested }: (typeof wanted)[Word]): string | null {
   let within: readonly { name: string | null; type: SqlType }[] = columns
   let type: SqlType | null = null
   for (const name of path.split('.')) {

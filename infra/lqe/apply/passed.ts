@@ -1,7 +1,8 @@
 /** What passed checks of `apply` on this machine, so that the same need not be checked again. */
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { sha256 } from '../../../shared/key-text.ts'
 import { packageFolder } from '../../../shared/package-folder.ts'
 import type { FileProblem } from './yaml.ts'
 
@@ -43,7 +44,7 @@ export class Passed {
 
   readonly unless: Unless = async (check, make, files = [...this.#digests.keys()]) => {
     const digests = files.map(file => this.#digests.get(file))
-    const hash = hashOf(JSON.stringify([check, this.#surroundings, digests]))
+    const hash = sha256(JSON.stringify([check, this.#surroundings, digests]))
     if (this.#all().includes(hash)) return []
     const problems = await make()
     const isSame = files.length > 0 && files.every((file, i) => digestOf(file) === digests[i])
@@ -81,13 +82,9 @@ function digestOf(path: string): string {
   try {
     // A pipe without a writer never ends.
     return statSync(path).isFile()
-      ? hashOf(JSON.stringify([basename(path), readFileSync(path, 'utf8')]))
+      ? sha256(JSON.stringify([basename(path), readFileSync(path, 'utf8')]))
       : randomUUID()
   } catch {
     return randomUUID()
   }
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

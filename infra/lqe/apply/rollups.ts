@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { EngineError, type QueryEngine, type Rollup } from '../../../shared/engines/engine.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import type { EndpointSource } from './read.ts'
-import { QueriesError } from './yaml.ts'
+import { problemOf, QueriesError } from './yaml.ts'
 
 export interface RollupPlan {
   missing: Rollup[]
@@ -45,9 +45,7 @@ export async function createMissing(
       const source = sources.find(({ endpoint }) => endpoint.rollups.includes(rollup))!
       const files = [...source.queryFiles.values()]
       const file = files.find(path => basename(path) === `${rollup.name}.sql`) ?? source.yamlFile
-      throw new QueriesError([
-        { file, line: 1, column: 1, detail: `${rollup.name} cannot be made: ${error.message}` },
-      ])
+      throw new QueriesError([problemOf(file, `${rollup.name} cannot be made: ${error.message}`)])
     }
 }
 

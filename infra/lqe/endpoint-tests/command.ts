@@ -6,7 +6,7 @@ import { type ErrorCode, errorCodes } from '../../../shared/errors.ts'
 import { check } from '../apply/check.ts'
 import type { Unless } from '../apply/passed.ts'
 import { type EndpointSource, readQueries } from '../apply/read.ts'
-import { type FileProblem, QueriesError, yamlText } from '../apply/yaml.ts'
+import { type FileProblem, problemOf, QueriesError, yamlText } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
 import { type EndpointTests, readTests } from './read.ts'
 import { type Outcome, runTests, withRows } from './run.ts'
@@ -50,9 +50,7 @@ async function test(
   const wanted = sources.filter(({ endpoint }) => name === undefined || endpoint.name === name)
   const names = sources.map(({ endpoint }) => endpoint.name).join(', ')
   if (wanted.length === 0)
-    throw new QueriesError([
-      { file: queries, line: 1, column: 1, detail: `has no endpoint ${name}; here are ${names}` },
-    ])
+    throw new QueriesError([problemOf(queries, `has no endpoint ${name}; here are ${names}`)])
   const all = readTests(queries, sources)
   const problems: FileProblem[] = []
   for (const { endpoint, alerts } of wanted) {

@@ -11,6 +11,7 @@ import {
   atPlaces,
   type FileProblem,
   type ProblemAt,
+  problemOf,
   problemsIn,
   QueriesError,
   readYaml,
@@ -80,7 +81,7 @@ function strangers(folder: string, sources: EndpointSource[]): FileProblem[] {
   const known = new Set(sources.map(({ endpoint }) => endpoint.name + testsEnding))
   return readdirSync(folder)
     .filter(file => file.endsWith(testsEnding) && !known.has(file))
-    .map(file => ({ file: join(folder, file), line: 1, column: 1, detail: 'has no endpoint beside it' }))
+    .map(file => problemOf(join(folder, file), 'has no endpoint beside it'))
 }
 
 const readFile = readerOf(schema) as (content: unknown) => TestsFile

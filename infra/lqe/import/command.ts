@@ -1,6 +1,6 @@
 /** `lqe import`: endpoints of Logflare and MCP Toolbox as files of ours. */
 import { Command } from 'commander'
-import type { Services } from '../../../shared/services.ts'
+import type { WithServices } from '../command.ts'
 import { type FileProblem, problemOf, QueriesError } from '../apply/yaml.ts'
 import { readText, typedPath } from '../path.ts'
 import { type Around, fileName, type Reading } from './draft.ts'
@@ -23,7 +23,7 @@ interface CommandOptions {
 
 /** Its action throws QueriesError for what it does not write. @param environment for `${NAME}` in tools.yaml */
 export function importCommand(
-  withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
+  withServices: WithServices,
   tablesFolder: () => string,
   environment: NodeJS.ProcessEnv,
 ): Command {

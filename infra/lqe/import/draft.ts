@@ -1,6 +1,6 @@
 /** What a reader of another product's file makes: endpoints in our form, and what does not fit. */
-import { createHash } from 'node:crypto'
 import { isScalar, type Node } from 'yaml'
+import { sha256 } from '../../../shared/key-text.ts'
 import type { Place, SqlError } from '../../../shared/sql/error.ts'
 import type { FileProblem, YamlDocument } from '../apply/yaml.ts'
 import { uuidOf } from '../logs/entries.ts'
@@ -134,13 +134,13 @@ export function fileName(name: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, '-')
     .replaceAll(/^[-._]+|[-._]+$/g, '')
-  const text = plain || createHash('sha256').update(name).digest('hex').slice(0, 8)
+  const text = plain || sha256(name).slice(0, 8)
   return (/^[a-z]/.test(text) && !/^[0-9a-f]{8}-/.test(text) ? text : `e-${text}`).slice(0, 100)
 }
 
 /** The id of an endpoint that has none at its origin: the same at each import. A UUID of version 8 (RFC 9562). */
 export function idFor(format: string, name: string): string {
-  const hash = createHash('sha256').update(`${format}/${name}`).digest('hex')
+  const hash = sha256(`${format}/${name}`)
   return uuidOf(hash, 8, Number.parseInt(hash[16]!, 16) % 4)
 }
 

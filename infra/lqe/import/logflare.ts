@@ -6,7 +6,7 @@ import { SqlError } from '../../../shared/sql/error.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
 import { isAlert, partsOfAlert } from './logflare-alerts.ts'
-import { QueriesError, readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
+import { problemOf, QueriesError, readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
 import {
   assertFields,
   collect,
@@ -99,7 +99,7 @@ function assertEndpoints(file: string, content: unknown): void {
       ? `Logflare’s answer ${JSON.stringify(error)}: check the token that it was asked with`
       : `an object with ${Object.keys(content as object).join(', ') || 'nothing'}`
   const detail = `is no list of Logflare’s endpoints, and none of them, but ${what}`
-  throw new QueriesError([{ file, line: 1, column: 1, detail }])
+  throw new QueriesError([problemOf(file, detail)])
 }
 
 function draftOf(endpoint: LogflareEndpoint, pointer: string, json: YamlDocument, text: string): Draft {
@@ -244,7 +244,7 @@ function notesOf(endpoint: LogflareEndpoint): string[] {
     ...(enable_dynamic_reservation
       ? ['let callers choose a reservation; here `reservation` in its definition does']
       : []),
-    ...((backend_id ?? null) === null ? [] : [`ran on Logflare’s backend ${backend_id}`]),
+    ...((backend_id ?? null) === null ? [] : [`ran on Logflare’s backend ${String(backend_id)}`]),
     ...ofParameters.map(item => `has the label ${item}; here its callers send that in SVC-ENDPOINT-LABELS`),
   ]
 }

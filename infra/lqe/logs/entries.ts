@@ -1,6 +1,6 @@
 /** Log entries: a line of JSON, and a JSON object as a row of a table. */
-import { createHash } from 'node:crypto'
 import type { Column, ScalarName, SqlType, StructField } from '../../../shared/sql/types.ts'
+import { sha256 } from '../../../shared/key-text.ts'
 import { isDeepJson, tooDeep } from '../../../shared/nesting.ts'
 import { beginning } from '../../../shared/visible-text.ts'
 import { LogsError } from './error.ts'
@@ -275,9 +275,7 @@ function kindOf(value: Json): string {
 
 /** A UUID of version 8, the version for custom content (RFC 9562, section 5.8). */
 function contentId(row: Partial<LogEntry>, line: number): string {
-  const hash = createHash('sha256')
-    .update(`${line}\n${JSON.stringify(row)}`)
-    .digest('hex')
+  const hash = sha256(`${line}\n${JSON.stringify(row)}`)
   return uuidOf(hash, 8, Number.parseInt(hash[16]!, 16) & 3)
 }
 
