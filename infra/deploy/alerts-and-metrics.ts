@@ -32,6 +32,8 @@ function namesOf(site: Pick<Site, 'project' | 'region' | 'prefix'>) {
     warm: `${revision} AND ${warm!}`,
     both: `${revision} AND (${query!} OR ${warm!})`,
     requests: `${revision} AND ${query!} AND metric.type="run.googleapis.com/request_count"`,
+    isUp: (check: string) =>
+      `resource.type="uptime_url" AND metric.labels.check_id="${check}" AND metric.type="monitoring.googleapis.com/uptime_check/check_passed"`,
     own,
     /** Of Managed Service for Prometheus: Cloud Monitoring's own filters have no sum of a distribution. */
     bytesInAnHour: `increase(logging_googleapis_com:user_${name}_bytes_sum{monitored_resource="cloud_run_revision"}[1h])`,
@@ -189,11 +191,10 @@ type Row = [
 ]
 
 /** @param check id of the uptime check, which Google gives */
-function rowsOf({ requests, own, bytesInAnHour }: Names, check: string): Row[] {
+function rowsOf({ requests, own, isUp, bytesInAnHour }: Names, check: string): Row[] {
   const answers = (...kinds: string[]) =>
     `${own('answers')} AND metric.labels.cache=one_of(${kinds.map(kind => `"${kind}"`).join()})`
   const cacheable = answers('hit', 'stale', 'miss', 'revalidated', 'collapsed')
-  const isUp = `resource.type="uptime_url" AND metric.labels.check_id="${check}" AND metric.type="monitoring.googleapis.com/uptime_check/check_passed"`
   const failing = { seconds: 300, aligner: 'ALIGN_NEXT_OLDER', reducer: 'REDUCE_COUNT_FALSE', duration: 120 }
   const bytes = { query: `sum(${bytesInAnHour}) > ${2 ** 40}`, duration: '0s', evaluationInterval: '60s' }
   const long = { per: cacheable, seconds: hour, duration: 900 }
@@ -240,7 +241,7 @@ function rowsOf({ requests, own, bytesInAnHour }: Names, check: string): Row[] {
       'Query does not answer',
       'CRITICAL',
       "At least two of the places that Google checks from get no answer of query's /health.",
-      [over('The uptime check fails', 1, isUp, failing)],
+      [over('The uptime check fails', 1, isUp(check), failing)],
     ],
     [
       'No successful warm for 15 minutes',

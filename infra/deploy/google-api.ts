@@ -62,9 +62,9 @@ export class Google {
   /** E-mail address of who deploys; empty where the token does not say. */
   async caller(): Promise<string> {
     if (this.options.isUnasked) return ''
-    this.identity ??= this.send('GET', `oauth2/tokeninfo?access_token=${tokenMark}`).then(
-      ({ email = '' }) => email as string,
-    )
+    this.identity ??= this.accessToken()
+      .then(token => this.send('GET', `oauth2/tokeninfo?access_token=${encodeURIComponent(token)}`))
+      .then(({ email = '' }) => email as string)
     return this.identity
   }
 
@@ -193,7 +193,7 @@ export class Google {
     const token = await this.accessToken()
     const base =
       overrideOf(api) ?? new URL(`https://${api}.googleapis.com/${api === 'bigquery' ? 'bigquery/' : ''}`)
-    const url = new URL(path.slice(api.length + 1).replace(tokenMark, encodeURIComponent(token)), base)
+    const url = new URL(path.slice(api.length + 1), base)
     const response = await fetch(url, {
       method,
       headers: {
@@ -226,8 +226,6 @@ export class Google {
     return (await this.auth.getAccessToken()) ?? ''
   }
 }
-
-const tokenMark = '{token}'
 
 /** Tests have less time. */
 function pauseMs(): number {

@@ -79,13 +79,10 @@ export async function openRehearsal({ out, note = () => {}, folder, program = so
     /** Settings with which the owner's programs reach the stand-ins. */
     reach: ofOwner.env,
     /** cloudbuild.yaml, as the build's account. Throws Error where it fails. */
-    build: () =>
-      runBuild(project, {
-        ...place,
-        done: folder ? ['install'] : [],
-        env: { ...ofBuild.env, ...registry() },
-        out,
-      }),
+    build: () => {
+      const done = folder ? ['install'] : []
+      return runBuild(project, { ...place, done, env: { ...ofBuild.env, ...registry() }, out })
+    },
     /** `lqe deploy ...` */
     deploy: async (...args: string[]) => {
       const output = await run(program, 'deploy', ...args, `--project=${id}`)
@@ -99,10 +96,7 @@ export async function openRehearsal({ out, note = () => {}, folder, program = so
       return fetch(`${uri}${path}`, { headers: { 'X-API-KEY': own } })
     },
     /** Past the gates. */
-    documents: (databaseId = '(default)') => {
-      process.env['FIRESTORE_EMULATOR_HOST'] = env['FIRESTORE_EMULATOR_HOST']
-      return new Firestore({ projectId: id!, databaseId })
-    },
+    documents: (databaseId?: string) => documentsPast(behind, databaseId),
     stop: async () => {
       await stop()
       ofOwner.close()
@@ -116,6 +110,11 @@ export async function openRehearsal({ out, note = () => {}, folder, program = so
       })
     },
   }
+}
+
+function documentsPast({ env, project: projectId }: Behind, databaseId = '(default)'): Firestore {
+  process.env['FIRESTORE_EMULATOR_HOST'] = env['FIRESTORE_EMULATOR_HOST']
+  return new Firestore({ projectId, databaseId })
 }
 
 /** @throws Error where it fails */
