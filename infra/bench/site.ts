@@ -8,13 +8,12 @@ import { loadConfig } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Result } from '../../shared/engines/engine.ts'
 import { readParameters } from '../../shared/endpoints/parameters.ts'
-import { getAnswer } from '../../shared/run/get-answer.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import type { Write } from '../../shared/stores/store.ts'
-import { Timing } from '../../shared/timing.ts'
 import { issueKey } from '../../shared/keys/records.ts'
 import { apply } from '../lqe/apply/apply.ts'
 import { startBackends } from '../google/backends.ts'
+import { answerOf } from '../lqe/query.ts'
 import { projects, writeSample } from '../lqe/logs/sample.ts'
 import type { Call } from './server.ts'
 
@@ -86,28 +85,10 @@ export async function storeAnswer(
   result: Result,
 ): Promise<{ call: Call; gzip: Buffer; identity: Buffer }> {
   const endpoint = await endpointNamed(site, name)
-  const { bindings, canonical } = readParameters(endpoint, query, {})
   const cache = new AnswerCache(site.services.store)
   const run = async () => ({ ...result, bytes: null, slotMs: null, jobId: null })
-  const engine = { ...site.services.engine, run }
-  const { answer } = await getAnswer(
-    { ...site.services, engine, cache },
-    {
-      endpoint,
-      statement: { sql: endpoint.sql, bindings },
-      parameters: canonical,
-      sql: null,
-      page: null,
-      sent: [],
-      redacted: false,
-      bypass: false,
-      byteLimit: null,
-      labels: { endpoint: endpoint.name, key: 'bench' },
-      gone: () => new AbortController().signal,
-      onRun: () => {},
-      timing: new Timing(),
-    },
-  )
+  const services = { ...site.services, engine: { ...site.services.engine, run }, cache }
+  const { answer } = await answerOf(services, endpoint, query, { sql: null, redact: false, fresh: false })
   await cache.close()
   const call = { path: `/api/endpoints/query/${name}?${query}`, headers: site.headers }
   return { call, gzip: await answer.bytes('gzip'), identity: await answer.bytes('identity') }
