@@ -3,7 +3,7 @@
  * wanted, dry runs succeed, `explore` and alerts name columns that are there, and an engine can keep the roll-ups up to date.
  */
 import { basename } from 'node:path'
-import { EngineError, type QueryEngine, type Rollup } from '../../../shared/engines/engine.ts'
+import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
 import {
   emptyBindings,
   type Endpoint,
@@ -13,9 +13,8 @@ import {
 } from '../../../shared/endpoints/definition.ts'
 import { alertFaults } from '../../../shared/alerts/faults.ts'
 import { misfitOf } from '../../../shared/endpoints/parameters.ts'
-import { rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/saved-query.ts'
+import { rollupQueries } from '../../../shared/endpoints/saved-query.ts'
 import { type FindUpstream, placeInDeclared } from '../../../shared/endpoints/upstream-tables.ts'
-import { rollupShape } from '../../../shared/engines/rollup-rules.ts'
 import { tablesOfEndpoint } from '../../../shared/sandbox/offered-tables.ts'
 import { pagedSelection } from '../../../shared/pages/statement.ts'
 import { type Place, placeOf, SqlError } from '../../../shared/sql/error.ts'
@@ -24,12 +23,12 @@ import { newestRows } from '../../../shared/sql/newest-rows.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { nameKey } from '../../../shared/sql/relations.ts'
 import { tablesOf } from '../../../shared/sql/tables.ts'
-import { printType } from '../../../shared/sql/printer.ts'
-import type { QueryBody, TableReference } from '../../../shared/sql/tree.ts'
+import type { TableReference } from '../../../shared/sql/tree.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
 import { checkExplore } from './explore.ts'
 import type { EndpointSource } from './read.ts'
+import { checkAnswer, checkRollup, nameAndType } from './rollups.ts'
 import { columnFaults, endpointAsTable, type Fault, findAmong, upstreamFaults } from './upstream.ts'
 import type { FileProblem } from './yaml.ts'
 
@@ -237,80 +236,4 @@ function pageColumns({ endpoint, problem }: EndpointSource, columns: Column[]): 
     const detail = `must be a ${types[at]}, and is ${nameAndType(column)}`
     return column?.type.kind === types[at] ? [] : problem(`/page/by/${at}`, detail)
   })
-}
-
-/**
- * The roll-up holds what an engine can keep up to date, and has the columns that its layout names.
- * @param pointer of its query in the YAML
- * @throws SqlError and EngineError of the roll-up's query
- */
-async function checkRollup(
-  { problem }: EndpointSource,
-  { sql, partition, cluster }: Rollup,
-  pointer: string,
-  engine: QueryEngine,
-): Promise<FileProblem[]> {
-  const shape = rollupShape(sql)
-  const { columns } = await engine.describe({ sql, bindings: [] })
-  const groups = new Map(
-    columns.filter((_, i) => shape.columns[i]!.adds === null).map(({ name, type }) => [name, type.kind]),
-  )
-  const refuse = (column: number, detail: string) =>
-    new SqlError(detail, placeOf(sql, placeOfColumn(parse(sql).body, column)))
-  if (groups.get(partition) !== 'TIMESTAMP')
-    throw refuse(
-      columns.findIndex(({ name }) => name === partition),
-      `the first column that a roll-up is grouped by is its time: ${partition} is no TIMESTAMP`,
-    )
-  const inexact = columns.findIndex(
-    ({ type }, i) => type.kind === 'FLOAT64' && shape.columns[i]!.adds === 'SUM',
-  )
-  if (inexact >= 0)
-    throw refuse(inexact, 'a sum of FLOAT64 depends on the order of rows; take NUMERIC or INT64')
-  return cluster
-    .filter(name => !groups.has(name))
-    .map(name =>
-      problem(pointer.replace('query', 'cluster'), `names ${name}, by which the roll-up does not group`),
-    )
-}
-
-/**
- * A query over the roll-ups takes declared parameters, and gives the endpoint's columns.
- * @param own the columns of the endpoint's own query
- * @throws SqlError and EngineError of the query
- */
-async function checkAnswer(
-  endpoint: Endpoint,
-  query: SavedQuery,
-  file: string,
-  own: Column[],
-  engine: QueryEngine,
-): Promise<FileProblem[]> {
-  const { sql } = query
-  const tree = parse(sql)
-  const problem = (at: number, detail: string): FileProblem => ({ file, ...placeOf(sql, at), detail })
-  const strangers = [...parameterNames(tree)].filter(([name]) => !Object.hasOwn(endpoint.parameters, name))
-  if (strangers.length > 0) return strangers.map(([name, at]) => problem(at, `@${name} is not declared`))
-  const { columns } = await engine.describe(statementOf(query, emptyBindings(endpoint)))
-  const mismatch = mismatchOf(columns, own)
-  return mismatch ? [problem(placeOfColumn(tree.body, mismatch.column), mismatch.detail)] : []
-}
-
-/** The endpoint's columns, in their order. */
-function mismatchOf(columns: Column[], own: Column[]) {
-  for (let column = 0; column < Math.max(columns.length, own.length); column++) {
-    const [found, expected] = [nameAndType(columns[column]), nameAndType(own[column])]
-    if (found !== expected)
-      return { column, detail: `column ${column + 1} must be ${expected}, and is ${found}` }
-  }
-  return null
-}
-
-function nameAndType(column: Column | undefined): string {
-  return column ? `${column.name} ${printType(column.type)}` : 'nothing'
-}
-
-function placeOfColumn(body: QueryBody, column: number): number {
-  if (body.kind === 'Select') return body.items[column]?.at ?? body.at
-  return placeOfColumn(body.kind === 'SetOperation' ? body.left : body.query.body, column)
 }

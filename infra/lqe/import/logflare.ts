@@ -228,23 +228,20 @@ function notesOf(endpoint: LogflareEndpoint): string[] {
   const { enable_dynamic_reservation, labels, backend_id } = endpoint
   const { refreshed } = secondsOf(endpoint)
   const ofParameters = (labels ?? '').split(',').filter(item => item.includes('=@'))
-  return [
-    ...(endpoint.cache_duration_seconds === null
-      ? ['has cache_duration_seconds null; here it is not cached']
-      : []),
-    ...(endpoint.proactive_requerying_seconds === null
-      ? ['has proactive_requerying_seconds null; here it is not kept warm']
-      : []),
-    ...(refreshed > 0 && refreshed < leastWarmSeconds
-      ? [`was refreshed every ${refreshed} s; here it is not kept warm, and its answers are that old at most`]
-      : []),
-    ...(isPublic(endpoint) && !isHarmless(endpoint)
-      ? ['was open to anyone; here `public: true` does that with cache.seconds, redact: true and no sandbox']
-      : []),
-    ...(enable_dynamic_reservation
-      ? ['let callers choose a reservation; here `reservation` in its definition does']
-      : []),
-    ...((backend_id ?? null) === null ? [] : [`ran on Logflare’s backend ${String(backend_id)}`]),
+  const notes = [
+    endpoint.cache_duration_seconds === null && 'has cache_duration_seconds null; here it is not cached',
+    endpoint.proactive_requerying_seconds === null &&
+      'has proactive_requerying_seconds null; here it is not kept warm',
+    refreshed > 0 &&
+      refreshed < leastWarmSeconds &&
+      `was refreshed every ${refreshed} s; here it is not kept warm, and its answers are that old at most`,
+    isPublic(endpoint) &&
+      !isHarmless(endpoint) &&
+      'was open to anyone; here `public: true` does that with cache.seconds, redact: true and no sandbox',
+    enable_dynamic_reservation &&
+      'let callers choose a reservation; here `reservation` in its definition does',
+    (backend_id ?? null) !== null && `ran on Logflare’s backend ${String(backend_id)}`,
     ...ofParameters.map(item => `has the label ${item}; here its callers send that in SVC-ENDPOINT-LABELS`),
   ]
+  return notes.filter(note => typeof note === 'string')
 }

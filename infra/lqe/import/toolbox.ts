@@ -185,23 +185,21 @@ const aboutTables =
 const ofModel = 'is a model of BigQuery: save what that gives in a table, and write an endpoint over it'
 
 /** What the tools without a statement do, and what does it here. */
-const instead = new Map([
-  [
-    'bigquery-execute-sql',
-    'takes any SQL: write an endpoint with sandbox: true, whose WITH names the tables',
-  ],
-  ['bigquery-list-dataset-ids', aboutTables],
-  ['bigquery-get-dataset-info', aboutTables],
-  ['bigquery-list-table-ids', aboutTables],
-  ['bigquery-get-table-info', aboutTables],
-  ['bigquery-search-catalog', aboutTables],
-  [
-    'bigquery-conversational-analytics',
-    'answers in words: an agent does, with endpoints as its tools over MCP',
-  ],
-  ['bigquery-forecast', ofModel],
-  ['bigquery-analyze-contribution', ofModel],
-])
+const instead = new Map(
+  Object.entries({
+    'bigquery-execute-sql':
+      'takes any SQL: write an endpoint with sandbox: true, whose WITH names the tables',
+    'bigquery-list-dataset-ids': aboutTables,
+    'bigquery-get-dataset-info': aboutTables,
+    'bigquery-list-table-ids': aboutTables,
+    'bigquery-get-table-info': aboutTables,
+    'bigquery-search-catalog': aboutTables,
+    'bigquery-conversational-analytics':
+      'answers in words: an agent does, with endpoints as its tools over MCP',
+    'bigquery-forecast': ofModel,
+    'bigquery-analyze-contribution': ofModel,
+  }),
+)
 
 function assertKind({ type, document, pointer }: FoundTool): void {
   if (type === 'bigquery-sql') return
@@ -223,12 +221,9 @@ function assertNoVariables(tool: Tool, at: (field: string) => Place): void {
   }
 }
 
-const types = new Map([
-  ['string', 'string'],
-  ['integer', 'integer'],
-  ['float', 'number'],
-  ['boolean', 'boolean'],
-])
+const types = new Map(
+  Object.entries({ string: 'string', integer: 'integer', float: 'number', boolean: 'boolean' }),
+)
 
 /** A field that is undefined is not written. */
 function parameterOf(parameter: Parameter, at: (field: string, ofName?: boolean) => Place): object {
@@ -295,14 +290,11 @@ function placeOfDefinition(pointer: string, parameters: Parameter[], at: (field:
 }
 
 function notesOf(tool: Tool, source: Source): string[] {
+  const { impersonateServiceAccount: account, maximumBytesBilled: bytes } = source
   const authRequired = tool.authRequired ?? []
   return [
-    ...(authRequired.length > 0 ? [`wanted a login of ${authRequired.join(', ')}; here it wants a key`] : []),
-    ...(source.impersonateServiceAccount
-      ? [`read as ${source.impersonateServiceAccount}; here the service’s account does`]
-      : []),
-    ...(source.maximumBytesBilled
-      ? [`had maximumBytesBilled ${source.maximumBytesBilled}; here the setting MAX_BYTES_BILLED is for all`]
-      : []),
-  ]
+    authRequired.length > 0 && `wanted a login of ${authRequired.join(', ')}; here it wants a key`,
+    account && `read as ${account}; here the service’s account does`,
+    bytes && `had maximumBytesBilled ${bytes}; here the setting MAX_BYTES_BILLED is for all`,
+  ].filter(note => typeof note === 'string' && note !== '') as string[]
 }
