@@ -18,7 +18,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { makeBareRoot } from '../google/control/cloudbuild.ts'
-import { registry } from '../google/control/rehearsal.ts'
+import { registry } from '../google/control/open-rehearsal.ts'
 
 const file = 'infra/deploy/Dockerfile'
 const place = mkdtempSync(join(tmpdir(), 'image-'))

@@ -22,7 +22,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { chromiumPath, launch } from '../../functions/testing/browser.ts'
 import { freePort } from '../../shared/testing/free-port.ts'
 import { version } from '../../shared/version.ts'
-import { openRehearsal } from '../google/control/rehearsal.ts'
+import { openRehearsal } from '../google/control/open-rehearsal.ts'
 
 const place = mkdtempSync(join(tmpdir(), 'package-'))
 const cache = join(place, 'cache')

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { openRehearsal, type Rehearsal } from '../google/control/rehearsal.ts'
+import { openRehearsal, type Rehearsal } from '../google/control/open-rehearsal.ts'
 import { blocksOfGuide, reasonNotToRun } from './testing/guide.ts'
 
 const isRemoval = (command: string) => / deploy remove (?!.*--(region|dry-run))/.test(command)

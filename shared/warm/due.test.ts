@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { headAt, type Stored } from '../cache/head.ts'
-import { cacheKey } from '../cache/key.ts'
+import { cacheKey, headAt, type Stored } from '../cache/head.ts'
 import { EngineError } from '../engines/engine.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import {

@@ -1,8 +1,8 @@
 /** Each thing that set-up makes is needed: without it the rehearsal fails and says what is missing. */
 import { expect, test } from '@jest/globals'
 import { mutants } from './testing/mutants.ts'
-import { partsOfSetUp, rehearse } from './parts.ts'
-import { openRehearsal } from './rehearsal.ts'
+import { partsOfSetUp, rehearse } from './rehearsal.ts'
+import { openRehearsal } from './open-rehearsal.ts'
 
 const minutes = 10 * 60_000
 

@@ -1,11 +1,6 @@
-/**
- * `npm run rehearse`: all that an operator does, from the files that gcloud would upload, as the accounts that would do it: a first
- * deployment, rows through endpoints, the scheduler's call, a push, another region, a restore, a rollback and a removal. Google's
- * control plane, BigQuery and Cloud Run are stand-ins, Firestore is Google's emulator behind a gate that asks for rights, and
- * gcloud deploys the functions. Prints each part with its time.
- */
+/** What a rehearsal takes place in: stand-ins with a project that has nothing, and programs run in it by its owner and its build. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Firestore } from '@google-cloud/firestore'
@@ -17,12 +12,13 @@ import { columnsOfTable } from './bigquery.ts'
 import { runBuild } from './cloudbuild.ts'
 import { type Behind, openGates } from './gates.ts'
 import { isPermitted } from './access.ts'
-import { parts, region, rehearse } from './parts.ts'
 import { get, type State } from './plane.ts'
 import type { Revision, Service } from './functions.ts'
 import { newProject } from './server.ts'
 import { type Processes, startRevision } from './serving.ts'
 import { openProject, type Project } from './testing/project.ts'
+
+export const region = 'europe-west1'
 
 interface Options {
   /** Gets what is printed. */
@@ -170,16 +166,4 @@ function startProcesses(behind: Behind, note: Log): { processes: Processes; stop
       for (const running of started.values()) await (await running.catch(() => null))?.stop()
     },
   }
-}
-
-if (import.meta.main) {
-  mkdirSync('.data', { recursive: true })
-  const out = (line: string) => console.log(line)
-  const rehearsal = await openRehearsal({ out })
-  try {
-    await rehearse(rehearsal, parts, out)
-  } finally {
-    await rehearsal.stop()
-  }
-  process.exit()
 }

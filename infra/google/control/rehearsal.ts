@@ -1,11 +1,15 @@
-/** The parts of a rehearsal: what an operator does, one after the other, and what has to come of it. */
+/**
+ * `npm run rehearse`: all that an operator does, from the files that gcloud would upload, as the accounts that would do it: a first
+ * deployment, rows through endpoints, the scheduler's call, a push, another region, a restore, a rollback and a removal. Google's
+ * control plane, BigQuery and Cloud Run are stand-ins, Firestore is Google's emulator behind a gate that asks for rights, and
+ * gcloud deploys the functions. Prints each part with its time.
+ */
+import { mkdirSync } from 'node:fs'
 import { identityToken, isPermitted } from './access.ts'
 import type { Service } from './functions.ts'
 import { get, list } from './plane.ts'
-import type { Rehearsal } from './rehearsal.ts'
+import { openRehearsal, type Rehearsal, region } from './open-rehearsal.ts'
 import type { Project } from './testing/project.ts'
-
-export const region = 'europe-west1'
 
 export type Part = readonly [title: string, act: (rehearsal: Rehearsal) => Promise<void>]
 
@@ -179,4 +183,16 @@ async function callJob({ plane: { state }, id }: Project, name: string): Promise
   const to = httpTarget.uri.replace(`https://${region}-${id}.cloudfunctions.net/warm`, `${uri}/`)
   const headers = { Authorization: `Bearer ${identityToken(serviceAccountEmail, audience)}` }
   return fetch(to, { method: 'POST', headers })
+}
+
+if (import.meta.main) {
+  mkdirSync('.data', { recursive: true })
+  const out = (line: string) => console.log(line)
+  const rehearsal = await openRehearsal({ out })
+  try {
+    await rehearse(rehearsal, parts, out)
+  } finally {
+    await rehearsal.stop()
+  }
+  process.exit()
 }

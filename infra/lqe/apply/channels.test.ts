@@ -15,7 +15,7 @@ pager: { kind: events-v2, secret: projects/acme/secrets/pager/versions/3 }
 bus: { kind: pubsub, topic: projects/acme/topics/alerts }
 `
 
-const define = (text: string, file = 'channels.yaml') => define(file, text)
+const define = (text: string, file = 'channels.yaml') => write(file, text)
 const problems = async () => (await refusal()).split('\n')
 const stored = async () => (await readChannels(services.store)).channels
 

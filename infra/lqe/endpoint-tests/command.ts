@@ -11,8 +11,8 @@ import { typedPath } from '../path.ts'
 import { type EndpointTests, readTests } from './read.ts'
 import { type Outcome, runTests, withRows } from './run.ts'
 import { print } from '../print.ts'
-import { evaluate } from '../../../shared/alerts/condition.ts'
-import { told } from '../../../shared/alerts/text.ts'
+import { evaluate } from '../../../shared/alerts/state.ts'
+import { fillText } from '../../../shared/alerts/state.ts'
 import type { AlertSource } from '../apply/alerts.ts'
 
 /** @param tablesFolder where the schema files of the log tables are */
@@ -165,7 +165,7 @@ function failedAlertCases({ alert, tests, problem }: AlertSource): FileProblem[]
           `is otherwise: the alert is ${evaluation.finding}, with the value ${evaluation.value}`,
         ),
       ]
-    const said = told(alert, alert.sets[0]!, evaluation).text
+    const said = fillText(alert, alert.sets[0]!, evaluation).text
     return text === undefined || text === said ? [] : [fault('text', `is otherwise: ${JSON.stringify(said)}`)]
   })
 }
