@@ -1,5 +1,4 @@
 /** The line above the open view: what is open, what else can be, and the windows that all views have. */
-import type { ComponentChildren } from 'preact'
 import { choosing, type Commands, where } from './commands.ts'
 import { Button, Menu } from './controls.tsx'
 import { openDialog } from './dialog.tsx'

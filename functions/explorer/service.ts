@@ -96,18 +96,18 @@ export async function listEndpoints(key: string): Promise<Endpoint[]> {
 }
 
 /** @throws ServiceError */
-export async function listTables(key: string, endpoint: Endpoint): Promise<TableDescription[]> {
-  return resultOf(send(key, `api/endpoints/${encodeURIComponent(endpoint.name)}/tables`))
+export function listTables(key: string, endpoint: Endpoint): Promise<TableDescription[]> {
+  return resultOf(send(key, `${pathOf(endpoint)}/tables`))
 }
 
 /** @throws ServiceError */
-export async function explainEndpoint(key: string, endpoint: Endpoint): Promise<ExplainedPart[]> {
-  return resultOf(send(key, `api/endpoints/${encodeURIComponent(endpoint.name)}/explain`))
+export function explainEndpoint(key: string, endpoint: Endpoint): Promise<ExplainedPart[]> {
+  return resultOf(send(key, `${pathOf(endpoint)}/explain`))
 }
 
 /** The views of an endpoint that are saved for others. @throws ServiceError */
-export async function listViews(key: string, endpoint: Endpoint): Promise<View[]> {
-  return resultOf(send(key, viewsOf(endpoint)))
+export function listViews(key: string, endpoint: Endpoint): Promise<View[]> {
+  return resultOf(send(key, `${pathOf(endpoint)}/views`))
 }
 
 /** @param before the view that it takes the place of @throws ServiceError */
@@ -118,28 +118,27 @@ export async function saveView(
   before?: View,
 ): Promise<void> {
   const [method, seen] = before ? ['PUT', { 'If-Match': `"${before.version}"` }] : ['POST', {}]
-  const path = before ? `${viewsOf(endpoint)}/${before.id}` : viewsOf(endpoint)
+  const path = `${pathOf(endpoint)}/views${before ? `/${before.id}` : ''}`
   await send(key, path, { method, headers: { ...asJson, ...seen }, body: JSON.stringify(text) })
 }
 
 /** @throws ServiceError */
 export async function removeView(key: string, endpoint: Endpoint, { id, version }: View): Promise<void> {
-  await send(key, `${viewsOf(endpoint)}/${id}`, { method: 'DELETE', headers: { 'If-Match': `"${version}"` } })
+  const headers = { 'If-Match': `"${version}"` }
+  await send(key, `${pathOf(endpoint)}/views/${id}`, { method: 'DELETE', headers })
 }
 
-function viewsOf({ name }: Endpoint): string {
-  return `api/endpoints/${encodeURIComponent(name)}/views`
+function pathOf({ name }: Pick<Endpoint, 'name'>): string {
+  return `api/endpoints/${encodeURIComponent(name)}`
 }
 
 /** The alerts on an endpoint, with what the key may know of them. @throws ServiceError; DOMException where `signal` ended it */
-export async function listAlerts(
+export function listAlerts(
   key: string,
-  { name }: Pick<Endpoint, 'name'>,
+  endpoint: Pick<Endpoint, 'name'>,
   signal?: AbortSignal,
 ): Promise<AlertStatus[]> {
-  const path = `api/endpoints/${encodeURIComponent(name)}/alerts`
-  const response = await send(key, path, signal ? { signal } : {})
-  return ((await response.json()) as { result: AlertStatus[] }).result
+  return resultOf(send(key, `${pathOf(endpoint)}/alerts`, signal ? { signal } : {}))
 }
 
 /**
@@ -147,15 +146,14 @@ export async function listAlerts(
  * @param write puts them into `queries/`
  * @throws ServiceError
  */
-export async function draftEndpoint(
+export function draftEndpoint(
   key: string,
   from: Endpoint,
   wish: Wish | (Partial<Wish> & { alert: AlertWish }),
   write = false,
 ): Promise<DraftAnswer> {
-  const path = `api/endpoints/${encodeURIComponent(from.name)}/draft`
   const init = { method: 'POST', headers: asJson, body: JSON.stringify({ ...wish, write }) }
-  return resultOf(send(key, path, init))
+  return resultOf(send(key, `${pathOf(from)}/draft`, init))
 }
 
 const asJson = { 'Content-Type': 'application/json' }

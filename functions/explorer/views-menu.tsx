@@ -46,13 +46,7 @@ export function ViewsMenu({ apiKey, endpoint, address, open }: Props) {
   )
 }
 
-interface SaveProps {
-  views: Views
-  isShared: boolean
-  address(): string
-}
-
-function Save({ views, isShared, address }: SaveProps) {
+function Save({ views, isShared, address }: { views: Views; isShared: boolean; address(): string }) {
   const name = useSignal('')
   const write = (text: string) => (name.value = text)
   const submit = (event: TargetedEvent<HTMLFormElement>) => {

@@ -15,13 +15,7 @@ import type { Zone } from './zone.ts'
 
 const fewValues = 10
 
-interface Props {
-  store: Store
-  hidden: boolean
-  close(): void
-}
-
-export function Fields({ store, hidden, close }: Props) {
+export function Fields({ store, hidden, close }: { store: Store; hidden: boolean; close(): void }) {
   const search = useSignal('')
   /** The field that has all its values shown. */
   const whole = useSignal('')

@@ -127,14 +127,7 @@ function Difference({ chart: { state, total, before } }: { chart: Chart }) {
   )
 }
 
-interface KeyProps {
-  layer: Layer
-  unit: string
-  chart: Chart
-  store: Store
-}
-
-function Key({ layer, unit, chart, store }: KeyProps) {
+function Key({ layer, unit, chart, store }: { layer: Layer; unit: string; chart: Chart; store: Store }) {
   const { name, colour, values, only, top, counted, before } = layer
   const sum = values.reduce<number>((all, value) => all + (value ?? 0), 0)
   const shown = counted ? top?.entries : sum

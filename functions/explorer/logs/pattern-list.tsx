@@ -99,13 +99,7 @@ function Head({ store, found }: { store: Store; found: Patterns }) {
   )
 }
 
-interface LineProps {
-  store: Store
-  pattern: Pattern
-  all: Patterns
-}
-
-function Line({ store, pattern, all }: LineProps) {
+function Line({ store, pattern, all }: { store: Store; pattern: Pattern; all: Patterns }) {
   const { shape, example, severity, entries, before, first, last, trend } = pattern
   const { state, shape: table } = store
   const text = shape ?? '(none)'

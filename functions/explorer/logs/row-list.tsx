@@ -30,13 +30,7 @@ import type { Block, Store } from './store.ts'
 import { severityIn } from './values.ts'
 import { type Zone, zoneName } from './zone.ts'
 
-interface Props {
-  store: Store
-  wrap: boolean
-  more(): void
-}
-
-export function RowList({ store, wrap, more }: Props) {
+export function RowList({ store, wrap, more }: { store: Store; wrap: boolean; more(): void }) {
   const { found, rows, reading, isOld } = store
   const element = useRef<HTMLDivElement>(null)
   const asked = found.value?.state ?? null

@@ -32,33 +32,24 @@ export interface Acts {
 
 export function Toolbar({ store, acts }: { store: Store; acts: Acts }) {
   const isUnfolded = useSignal(false)
-  const trouble = useSignal('')
-  const [from, to] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)]
-  const { state, shape, isEdited, isRunning, fault } = store
-  const { others } = parametersOf(store.endpoint)
+  const from = useRef<HTMLInputElement>(null)
+  const { state, isEdited, isRunning, fault } = store
   const canStop = isRunning.value && !isEdited.value
   useEffect(() => {
     if (fault.value) isUnfolded.value = true
   }, [fault.value])
-  useEffect(() => void (trouble.value = ''), [state.value])
-
-  const submit = (event: TargetedEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    if (canStop) return acts.stop()
-    const range = rangeOf(store.next.value, now())
-    const bad = store.isCustom.value && 'wrong' in range && range
-    trouble.value = bad ? bad.detail : ''
-    if (bad) return { from, to }[bad.wrong].current?.focus()
-    isUnfolded.value = false
-    store.change({}, { again: true })
-  }
   const custom = () => {
     store.isCustom.value = isUnfolded.value = true
     queueMicrotask(() => from.current?.focus())
   }
-  const unfolded = isUnfolded.value ? ' unfolded' : ''
+  const { to, trouble, run } = useRun(store, from)
+  const submit = (event: TargetedEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    if (canStop) acts.stop()
+    else if (run()) isUnfolded.value = false
+  }
   return (
-    <form class={`logs-bar${unfolded}`} onSubmit={submit}>
+    <form class={`logs-bar${isUnfolded.value ? ' unfolded' : ''}`} onSubmit={submit}>
       <div class="group" role="group" aria-label="Where">
         <Menu
           label="Table"
@@ -66,23 +57,12 @@ export function Toolbar({ store, acts }: { store: Store; acts: Acts }) {
           chosen={state.value.table}
           act={acts.toTable}
         />
-        {others.map(parameter => (
+        {parametersOf(store.endpoint).others.map(parameter => (
           <Value key={parameter.name} store={store} parameter={parameter} />
         ))}
       </div>
       <When store={store} custom={custom} previous={acts.previous()} />
-      <div class="group what" role="group" aria-label="What">
-        <Search store={store} place={acts.search} />
-        {shape.value.severity && (
-          <Menu
-            label="Severity"
-            class="folds"
-            choices={severityChoices(shape.value, state.value.severity)}
-            chosen={state.value.severity.join()}
-            act={chosen => store.change({ severity: chosen.split(',').filter(Boolean) as Severity[] })}
-          />
-        )}
-      </div>
+      <What store={store} place={acts.search} />
       <button class="primary">
         <Icon name={canStop ? 'stop' : 'play'} />
         {canStop ? 'Stop' : 'Run'}
@@ -100,12 +80,29 @@ export function Toolbar({ store, acts }: { store: Store; acts: Acts }) {
         <Bound store={store} name="from" label="From" placeholder="the first entry" place={from} />
         <span>to</span>
         <Bound store={store} name="to" label="To" placeholder="the last entry" place={to} />
-        <span class={trouble.value ? 'problem' : 'hint'} role="alert">
-          {trouble.value || boundHint}
+        <span class={trouble ? 'problem' : 'hint'} role="alert">
+          {trouble || boundHint}
         </span>
       </div>
     </form>
   )
+}
+
+/** Runs what is written, where its range is one; else says what is wrong with which bound. */
+function useRun(store: Store, from: RefObject<HTMLInputElement | null>) {
+  const to = useRef<HTMLInputElement>(null)
+  const trouble = useSignal('')
+  const { state } = store
+  useEffect(() => void (trouble.value = ''), [state.value])
+  const run = () => {
+    const range = rangeOf(store.next.value, now())
+    const bad = store.isCustom.value && 'wrong' in range && range
+    trouble.value = bad ? bad.detail : ''
+    if (bad) ({ from, to })[bad.wrong].current?.focus()
+    else store.change({}, { again: true })
+    return !bad
+  }
+  return { to, trouble: trouble.value, run }
 }
 
 const boundHint = 'also now-15m, today, or now-1d/d for the day before'
@@ -119,14 +116,8 @@ function briefly(from: string, to: string): string {
   return `${first || '…'} to ${(sameDay ? last?.slice(6) : last) || '…'}`
 }
 
-interface WhenProps {
-  store: Store
-  custom(): void
-  previous: (() => void) | null
-}
-
 /** The range, those before it and behind it, and the zone of its times. */
-function When({ store, custom, previous }: WhenProps) {
+function When({ store, custom, previous }: { store: Store; custom(): void; previous: (() => void) | null }) {
   const { from, to, zone } = store.state.value
   const listed = isListed({ from, to })
   const [first, last] = [inBar(from, zone), inBar(to, zone)]
@@ -217,6 +208,24 @@ function Bound({ store, name, label, placeholder, place }: BoundProps) {
       />
       <TimePicker label={label} from={from} pick={write} />
     </>
+  )
+}
+
+function What({ store, place }: { store: Store; place: RefObject<HTMLInputElement | null> }) {
+  const { severity } = store.state.value
+  return (
+    <div class="group what" role="group" aria-label="What">
+      <Search store={store} place={place} />
+      {store.shape.value.severity && (
+        <Menu
+          label="Severity"
+          class="folds"
+          choices={severityChoices(store.shape.value, severity)}
+          chosen={severity.join()}
+          act={chosen => store.change({ severity: chosen.split(',').filter(Boolean) as Severity[] })}
+        />
+      )}
+    </div>
   )
 }
 

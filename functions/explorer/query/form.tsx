@@ -61,12 +61,7 @@ function QuickRanges({ store }: { store: QueryStore }) {
   )
 }
 
-interface FieldProps {
-  store: QueryStore
-  parameter: Parameter
-}
-
-export function Field({ store, parameter }: FieldProps) {
+export function Field({ store, parameter }: { store: QueryStore; parameter: Parameter }) {
   const { name, description, required, examples = [] } = parameter
   const id = useId()
   const element = useFocusOfWrong(store, name)

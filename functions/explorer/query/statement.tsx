@@ -96,13 +96,8 @@ async function openIn(place: HTMLElement, { store, tables }: CodeProps): Promise
   })
 }
 
-interface ExamplesProps {
-  tables: TableDescription[]
-  choose(sql: string): void
-}
-
 /** By table: the worked ones, and for a table of logs its newest entries. */
-function Examples({ tables, choose }: ExamplesProps) {
+function Examples({ tables, choose }: { tables: TableDescription[]; choose(sql: string): void }) {
   const groups = tables.map(table => ({ name: table.name, own: examplesOf(table) }))
   const filled = groups.filter(({ own }) => own.length > 0)
   return (
