@@ -2,9 +2,8 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { type Commands, keys, keyText } from './commands.ts'
 import { Choose } from './controls.tsx'
-import { readLink } from './link.ts'
+import { readLink, recentViews } from './link.ts'
 import type { Places } from './places.ts'
-import { recentViews } from './recent.ts'
 import type { Endpoint } from './service.ts'
 import { summaryOf, Views } from './views.ts'
 

@@ -2,10 +2,9 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Commands } from './commands.ts'
-import { type Link, readLink, writeLink } from './link.ts'
+import { type Link, noteRecent, readLink, writeLink } from './link.ts'
 import type { Watched } from './alerts.ts'
 import type { Savable } from './logs/as-endpoint.ts'
-import { noteRecent } from './recent.ts'
 import { type Endpoint, type Opening, parametersOf } from './service.ts'
 
 /** An endpoint as it is open: its logs, its usage, or its form. */

@@ -4,7 +4,7 @@ import type { TargetedEvent } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { View, ViewText } from '../../shared/endpoints/views.ts'
 import { Button, TextInput } from './controls.tsx'
-import { recentViews } from './recent.ts'
+import { recentViews } from './link.ts'
 import type { Endpoint } from './service.ts'
 import { summaryOf, Views } from './views.ts'
 
@@ -144,10 +144,10 @@ function Line({ view, views, open, mayChange }: LineProps) {
         <small>{byWhom(view)}</small>
         {mayChange && doing.value === null && (
           <>
-            <Button class="quiet" aria-label={`Rename ${view.name}`} press={() => (doing.value = 'rename')}>
+            <Button class="quiet" label={`Rename ${view.name}`} press={() => (doing.value = 'rename')}>
               Rename
             </Button>
-            <Button class="quiet" aria-label={`Delete ${view.name}`} press={() => (doing.value = 'delete')}>
+            <Button class="quiet" label={`Delete ${view.name}`} press={() => (doing.value = 'delete')}>
               Delete
             </Button>
           </>
@@ -155,7 +155,7 @@ function Line({ view, views, open, mayChange }: LineProps) {
         {doing.value === 'delete' && (
           <>
             <Button
-              aria-label={`Delete ${view.name} for good`}
+              label={`Delete ${view.name} for good`}
               disabled={views.isBusy.value}
               press={() => void views.remove(view)}>
               Delete it

@@ -2,10 +2,9 @@
 import { type Signal, signal } from '@preact/signals'
 import type { View, ViewText } from '../../shared/endpoints/views.ts'
 import { readItem, writeItem } from './local-storage.ts'
-import { readLink } from './link.ts'
+import { addressOfSql, readLink } from './link.ts'
 import { ranges } from './logs/range.ts'
 import { initial, readFilter } from './logs/state.ts'
-import { addressOfSql } from './recent.ts'
 import { type Endpoint, listViews, removeView, saveView, ServiceError } from './service.ts'
 
 /** Where views are: those that are saved there can be changed. */

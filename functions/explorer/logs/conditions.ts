@@ -1,10 +1,21 @@
 /** Which rows are asked for: the tables they are read of, and the conditions of the state. */
 import { patternOfShape } from '../../../shared/sandbox/masks.ts'
-import { as, lines, literal, name, string, timestamp } from './literals.ts'
+import {
+  as,
+  at,
+  first,
+  groupable,
+  Joins,
+  lines,
+  literal,
+  name,
+  severityOf,
+  string,
+  timestamp,
+} from './values.ts'
 import type { Range } from './range.ts'
 import { type Field, fieldAt, type Shape, tableColumn } from './shape.ts'
 import type { Filter, Severity, State } from './state.ts'
-import { at, first, groupable, Joins, severityOf } from './values.ts'
 
 export interface Asked extends Pick<State, 'search' | 'scope' | 'severity' | 'filters'> {
   /** Parameters that have the ends of the range, in the SQL of an endpoint (`as-endpoint.ts`). */

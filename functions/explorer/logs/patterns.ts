@@ -6,11 +6,10 @@ import type { Row } from '../../../shared/engines/engine.ts'
 import { masks, shapeOfMessage } from '../../../shared/sandbox/masks.ts'
 import { type Periods, wholeOf } from './compare.ts'
 import { type Asked, from } from './conditions.ts'
-import { lines, string, timestamp } from './literals.ts'
+import { at, lines, severityOf, string, timestamp } from './values.ts'
 import type { Range } from './range.ts'
 import type { Shape } from './shape.ts'
 import type { Severity } from './state.ts'
-import { at, severityOf } from './values.ts'
 
 export interface Pattern {
   /** `null` = of rows without a message. */

@@ -4,11 +4,23 @@
  */
 import type { Periods } from './compare.ts'
 import { type Asked, conditionOf, from, where } from './conditions.ts'
-import { as, lines, literal, name, string, timestamp } from './literals.ts'
+import {
+  as,
+  at,
+  first,
+  inJson,
+  Joins,
+  lines,
+  literal,
+  name,
+  severityOf,
+  shownAsText,
+  string,
+  timestamp,
+} from './values.ts'
 import type { Range } from './range.ts'
 import { type Field, fieldAt, measureOf, type measures, nameOf, type Shape, tableColumn } from './shape.ts'
 import type { Scalar, State } from './state.ts'
-import { at, first, inJson, Joins, severityOf, shownAsText } from './values.ts'
 
 /** The last row of a page, or how many rows came before where rows are not sorted by time and id. */
 export type After = Entry | { offset: number } | null

@@ -4,11 +4,15 @@ import { Button } from '../controls.tsx'
 import { onPhone } from '../logs/shown.ts'
 import type { View } from '../places.ts'
 import { commandsOf } from './commands.ts'
-import { Explained } from './explained.tsx'
 import { Form, Redaction } from './form.tsx'
 import { Outcome } from './results.tsx'
 import { Modes, Statement } from './statement.tsx'
 import { type QueryOpening, QueryStore } from './store.ts'
+import { useSignal } from '@preact/signals'
+import type { ExplainedPart } from '../../../shared/warm/explain.ts'
+import { format } from '../../../shared/sql/format.ts'
+import { Failure } from '../problem.tsx'
+import { type Endpoint, explainEndpoint, ServiceError } from '../service.ts'
 
 /** Asks at once where the link says all that is needed. */
 export function queryView(opening: QueryOpening): View {
@@ -92,4 +96,45 @@ function runOnEnter(event: KeyboardEvent, store: QueryStore): void {
   if (!ctrlKey && !metaKey && !(target instanceof HTMLInputElement)) return
   event.preventDefault()
   void store.run()
+}
+
+/** Folded; read each time that it is opened. For keys that may see SQL. */
+export function Explained({ apiKey, endpoint }: { apiKey: string; endpoint: Endpoint }) {
+  const found = useSignal<ExplainedPart[] | ServiceError | null>(null)
+  const read = async () => {
+    found.value = null
+    found.value = await explainEndpoint(apiKey, endpoint).catch((error: unknown) => {
+      if (error instanceof ServiceError) return error
+      throw error
+    })
+  }
+  const parts = found.value
+  return (
+    <details class="sql-fold" onToggle={({ currentTarget }) => currentTarget.open && void read()}>
+      <summary>How it is answered</summary>
+      <section>
+        {parts === null ? (
+          'Reading …'
+        ) : parts instanceof ServiceError ? (
+          <Failure error={parts} />
+        ) : (
+          parts.map(part => <Part key={part.title} {...part} />)
+        )}
+      </section>
+    </details>
+  )
+}
+
+function Part({ title, sql, made, notes }: ExplainedPart) {
+  return (
+    <>
+      <h3>{title}</h3>
+      {notes.map(note => (
+        <p key={note}>{note}</p>
+      ))}
+      <pre tabIndex={0} aria-label={`SQL: ${title}`}>
+        {made ? format(sql) : sql}
+      </pre>
+    </>
+  )
 }
