@@ -4,11 +4,12 @@ import type {
   ComponentChildren,
   HTMLAttributes,
   InputHTMLAttributes,
+  RefObject,
   TargetedKeyboardEvent,
   TargetedToggleEvent,
 } from 'preact'
 import { type Signal, useSignal } from '@preact/signals'
-import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { copy } from './copy.ts'
 
 /** With the key that does the same, where there is one. */
@@ -296,4 +297,19 @@ export function TimePicker({ label, from, pick }: Props) {
       </Button>
     </span>
   )
+}
+
+/** Called while an element of what scrolls in `root` is in sight, or will soon be; asked again as `deps` change. */
+export function useNear(
+  element: RefObject<HTMLElement | null>,
+  root: RefObject<HTMLElement | null>,
+  near: () => void,
+  deps: unknown[],
+): void {
+  useEffect(() => {
+    const seen = (all: IntersectionObserverEntry[]) => all.at(-1)!.isIntersecting && near()
+    const watch = new IntersectionObserver(seen, { root: root.current, rootMargin: '600px' })
+    watch.observe(element.current!)
+    return () => watch.disconnect()
+  }, deps)
 }

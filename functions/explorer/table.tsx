@@ -4,9 +4,10 @@
  */
 import { type Signal, useComputed, useSignal } from '@preact/signals'
 import type { TargetedKeyboardEvent } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { isTimeColumn, timeText } from '../../shared/answers/times.ts'
 import type { Row, Value } from '../../shared/engines/engine.ts'
+import { useNear } from './controls.tsx'
 import { columnsOf, gist, isNested } from './value.ts'
 import { Leaf, Tree } from './value.tsx'
 
@@ -30,7 +31,6 @@ export function Table({ rows, label }: Props) {
   const frame = useRef<HTMLDivElement>(null)
   const columns = useMemo(() => columnsFor(rows), [rows])
   const active = useSignal<Active>({ row: 0, byKey: false })
-  const drawn = useDrawn(frame, active)
   const move = (event: TargetedKeyboardEvent<HTMLDivElement>) => {
     const [at, last] = [active.value.row, rows.length - 1]
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: last }[event.key]
@@ -38,7 +38,6 @@ export function Table({ rows, label }: Props) {
     event.preventDefault()
     active.value = { row: Math.max(0, Math.min(last, to)), byKey: true }
   }
-  const blocks = Array.from({ length: Math.ceil(rows.length / blockOf) }, (_, i) => i)
   const tracks = columns.map(({ width, grows }) => (grows ? `minmax(0, ${width}fr)` : `${width}ch`))
   const width = `calc(${columns.reduce((sum, column) => sum + column.width, 0)}ch + 2.4rem)`
   return (
@@ -49,45 +48,21 @@ export function Table({ rows, label }: Props) {
         aria-label={label}
         style={{ width, '--columns': `2.4rem ${tracks.join(' ')}` }}
         onKeyDown={move}>
-        <Heads columns={columns} />
-        {blocks.map(i => (
-          <Block key={i} first={i * blockOf} rows={rows} columns={columns} drawn={drawn} active={active} />
-        ))}
-      </div>
-    </div>
-  )
-}
-
-/** The blocks that are or were near, by the number of their first row; the first one at once, not a frame later. */
-function useDrawn(frame: { current: HTMLElement | null }, active: Signal<Active>): Signal<Set<number>> {
-  const near = useSignal(new Set([0]))
-  useEffect(() => {
-    const blocks = [...frame.current!.querySelectorAll('.block')]
-    const seen = (all: IntersectionObserverEntry[]) => {
-      const added = all
-        .filter(({ isIntersecting }) => isIntersecting)
-        .map(({ target }) => blocks.indexOf(target))
-      if (added.length > 0) near.value = new Set([...near.value, ...added.map(i => i * blockOf)])
-    }
-    const watch = new IntersectionObserver(seen, { root: frame.current, rootMargin: '600px' })
-    for (const block of blocks) watch.observe(block)
-    return () => watch.disconnect()
-  }, [])
-  return useComputed(() => new Set([...near.value, active.value.row - (active.value.row % blockOf)]))
-}
-
-function Heads({ columns }: { columns: Column[] }) {
-  return (
-    <div class="heads" role="rowgroup">
-      <div class="head" role="row">
-        <span role="columnheader">
-          <span class="unseen">Open</span>
-        </span>
-        {columns.map(({ name, isNumber, isMoment }) => (
-          <span key={name} role="columnheader" class={isNumber ? 'number' : undefined} title={name}>
-            {name}
-            {isMoment && <span class="zone"> UTC</span>}
-          </span>
+        <div class="heads" role="rowgroup">
+          <div class="head" role="row">
+            <span role="columnheader">
+              <span class="unseen">Open</span>
+            </span>
+            {columns.map(({ name, isNumber, isMoment }) => (
+              <span key={name} role="columnheader" class={isNumber ? 'number' : undefined} title={name}>
+                {name}
+                {isMoment && <span class="zone"> UTC</span>}
+              </span>
+            ))}
+          </div>
+        </div>
+        {Array.from({ length: Math.ceil(rows.length / blockOf) }, (_, i) => (
+          <Block key={i} first={i * blockOf} rows={rows} columns={columns} frame={frame} active={active} />
         ))}
       </div>
     </div>
@@ -98,15 +73,21 @@ interface BlockProps {
   first: number
   rows: Row[]
   columns: Column[]
-  drawn: Signal<Set<number>>
+  frame: { current: HTMLElement | null }
   active: Signal<Active>
 }
 
-function Block({ first, rows, columns, drawn, active }: BlockProps) {
-  const isDrawn = useComputed(() => drawn.value.has(first)).value
+/** Drawn once it is or was near, or is gone to by a key; the first one at once, not a frame later. */
+function Block({ first, rows, columns, frame, active }: BlockProps) {
+  const element = useRef<HTMLDivElement>(null)
+  const isNear = useSignal(first === 0)
+  useNear(element, frame, () => (isNear.value = true), [])
+  const hasActive = useComputed(() => active.value.row - (active.value.row % blockOf) === first)
+  const isDrawn = isNear.value || hasActive.value
   const own = rows.slice(first, first + blockOf)
   return (
     <div
+      ref={element}
       class="block"
       role="rowgroup"
       style={isDrawn ? undefined : { height: `${rowHeight * own.length}px` }}>

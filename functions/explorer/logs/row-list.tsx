@@ -2,10 +2,10 @@
  * The rows of the logs view, in blocks. The browser leaves out of its work the blocks that are out of sight
  * (`content-visibility`), so that ten thousand rows stay smooth, wrapped or not; a block is drawn again only where it changes.
  */
-import { Button, drag } from '../controls.tsx'
+import { Button, drag, useNear } from '../controls.tsx'
 import { useSignal } from '@preact/signals'
-import type { TargetedPointerEvent } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import type { RefObject, TargetedPointerEvent } from 'preact'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Row, Value } from '../../../shared/engines/engine.ts'
 import { readItem, writeItem } from '../local-storage.ts'
 import { now } from '../service.ts'
@@ -311,7 +311,7 @@ function Heading({ column, asked, store, widen }: HeadingProps) {
 
 interface EndProps {
   text: string
-  root: { current: HTMLElement | null }
+  root: RefObject<HTMLElement | null>
   count: number
   more(): void
 }
@@ -319,12 +319,7 @@ interface EndProps {
 /** Below the rows. While it is near, older ones are asked for: after a page it may still be in sight. */
 function End({ text, root, count, more }: EndProps) {
   const element = useRef<HTMLParagraphElement>(null)
-  useEffect(() => {
-    const seen = (all: IntersectionObserverEntry[]) => all.at(-1)!.isIntersecting && more()
-    const watch = new IntersectionObserver(seen, { root: root.current, rootMargin: '600px' })
-    watch.observe(element.current!)
-    return () => watch.disconnect()
-  }, [count, more])
+  useNear(element, root, more, [count, more])
   return (
     <p class="rows-end" ref={element}>
       {text}
