@@ -6,7 +6,7 @@ export interface Answered<T> {
   asked: string
   /** `null` where there is none, of which `problem` says why. */
   data: T | null
-  problem: string
+  problem: Failure | null
 }
 
 export class Resource<T> {
@@ -20,10 +20,10 @@ export class Resource<T> {
    */
   read(asked: string, job: (signal: AbortSignal) => Promise<T>, isQuiet = false): void {
     this.isRunning.value = !isQuiet
-    const show = (data: T | null, problem: string) => (this.answer.value = { asked, data, problem })
+    const show = (data: T | null, problem: Failure | null) => (this.answer.value = { asked, data, problem })
     void this.#run(
-      async signal => void show(await job(signal), ''),
-      error => show(null, error === 'stopped' ? 'stopped.' : error.problem.detail),
+      async signal => void show(await job(signal), null),
+      error => show(null, error),
     )
   }
 
@@ -54,6 +54,11 @@ export class Resource<T> {
 
 /** What ended a call: the service's problem, or a person or a later question. */
 export type Failure = ServiceError | 'stopped'
+
+/** As a sentence's end. */
+export function problemText(problem: Failure): string {
+  return problem === 'stopped' ? 'stopped.' : problem.problem.detail
+}
 
 /** One thing asked at a time: a new question ends the one before. @param idle called when nothing is on its way any more */
 export function takeLatest(idle = () => {}) {

@@ -1,15 +1,16 @@
 /** The endpoint `service.usage` as a view: a chart of the calls, and who made them, in a time that is chosen. */
-import { batch, type Signal, signal } from '@preact/signals'
+import { type Signal, signal } from '@preact/signals'
 import { millisOf } from '../../shared/answers/times.ts'
 import type { Row } from '../../shared/engines/engine.ts'
 import { Chart } from './chart.tsx'
 import { type Choices, Menu } from './controls.tsx'
-import { takeLatest } from './resource.ts'
+import { Resource } from './resource.ts'
+import { writeLink } from './link.ts'
 import { buckets, momentOf, type Range } from './logs/range.ts'
 import type { View } from './places.ts'
 import { Failure } from './problem.tsx'
 import { type Series, series } from './series.ts'
-import { now, type Opening, runQuery, ServiceError } from './service.ts'
+import { now, type Opening, runQuery } from './service.ts'
 import { Table } from './table.tsx'
 
 /** How far back, in words. */
@@ -28,8 +29,8 @@ const subjects: Record<string, string[]> = {
 
 export function usageView(opening: Opening): View {
   const usage = new Usage(opening)
-  void usage.ask(false)
-  return { body: <UsageOf usage={usage} />, values: () => usage.values(), close: () => usage.stop() }
+  usage.ask(false)
+  return { body: <UsageOf usage={usage} />, values: () => usage.values(), close: () => usage.calls.stop() }
 }
 
 /** Calls, with the question that they answer. */
@@ -45,11 +46,8 @@ interface Calls {
 class Usage {
   readonly by: Signal<string>
   readonly since: Signal<string>
-  readonly found = signal<Calls | ServiceError | null>(null)
-  readonly isRunning = signal(true)
+  readonly calls = new Resource<Calls>()
   readonly #opening: Opening
-  readonly #asking = takeLatest()
-  readonly stop = (): void => this.#asking.stop()
 
   constructor(opening: Opening) {
     const { by = 'endpoint', iso_timestamp_start: from = '-1d' } = opening.link.values
@@ -64,19 +62,11 @@ class Usage {
   }
 
   /** @param step whether it is a step that Back goes back by */
-  ask(step: boolean): Promise<void> {
+  ask(step: boolean): void {
     const { endpoint, link, remember } = this.#opening
-    const settle = (found: Calls | ServiceError) =>
-      batch(() => {
-        this.found.value = found
-        this.isRunning.value = false
-      })
-    remember({ endpoint: endpoint.name, values: this.values(), sql: null, view: link.view }, step)
-    this.isRunning.value = true
-    return this.#asking(
-      async signal => settle(await this.#read(signal)),
-      error => error !== 'stopped' && settle(error),
-    )
+    const asked = { endpoint: endpoint.name, values: this.values(), sql: null, view: link.view }
+    remember(asked, step)
+    this.calls.read(writeLink(asked), signal => this.#read(signal))
   }
 
   async #read(signal: AbortSignal): Promise<Calls> {
@@ -97,7 +87,8 @@ class Usage {
 }
 
 function UsageOf({ usage }: { usage: Usage }) {
-  const { by, since, found } = usage
+  const { by, since, calls } = usage
+  const { data = null, problem = null } = calls.answer.value ?? {}
   const isBy = Object.keys(subjects).map(name => [name, name] as const)
   return (
     <article class="usage">
@@ -106,15 +97,14 @@ function UsageOf({ usage }: { usage: Usage }) {
         <Chooser name="By" label="By" choices={isBy} of={by} usage={usage} />
         <Chooser name="In" label="Time" choices={times} of={since} usage={usage} />
         <p class="status" role="status">
-          {usage.isRunning.value ? 'Running …' : statusOf(found.value)}
+          {calls.isRunning.value ? 'Running …' : data && statusOf(data)}
         </p>
       </div>
-      <div class="outcome" inert={usage.isRunning.value}>
-        {found.value instanceof ServiceError ? (
-          <Failure error={found.value} others={found.value.problem.errors ?? []} />
-        ) : (
-          found.value && <Found key={found.value} {...found.value} />
+      <div class="outcome" inert={calls.isRunning.value}>
+        {problem && problem !== 'stopped' && (
+          <Failure error={problem} others={problem.problem.errors ?? []} />
         )}
+        {data && <Found key={data} {...data} />}
       </div>
     </article>
   )
@@ -130,9 +120,8 @@ function Found({ by, range, sums, lines }: Calls) {
   )
 }
 
-function statusOf(found: Calls | ServiceError | null): string {
-  if (!found || found instanceof ServiceError) return ''
-  return found.sums.length === 0 ? 'No calls.' : `${totalOf(found.sums)} Calls by ${found.bucket}:`
+function statusOf({ sums, bucket }: Calls): string {
+  return sums.length === 0 ? 'No calls.' : `${totalOf(sums)} Calls by ${bucket}:`
 }
 
 interface ChooserProps {
@@ -148,7 +137,7 @@ function Chooser({ name, label, choices, of, usage }: ChooserProps) {
   const isListed = choices.some(([value]) => value === of.value)
   const act = (value: string) => {
     of.value = value
-    void usage.ask(true)
+    usage.ask(true)
   }
   const all = isListed ? choices : [...choices, [of.value, of.value] as const]
   return (

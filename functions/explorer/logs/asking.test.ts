@@ -214,5 +214,5 @@ test('patterns are asked for where they are listed, with the period before, and 
   store.change({ search: 'z' })
   ofPatterns().at(-1)!.refuse(503, 'Later.')
   await settled()
-  expect(store.patterns.answer.value).toMatchObject({ data: null, problem: 'Later.' })
+  expect(store.patterns.answer.value).toMatchObject({ data: null, problem: { message: 'Later.' } })
 })

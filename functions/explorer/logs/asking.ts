@@ -146,8 +146,9 @@ export class Asking {
     this.stop()
     const errors = parameter === undefined ? [] : [{ parameter, detail }]
     const { chart, state } = this.#store
-    chart.answer.value = { asked: askedOf(state.value), data: null, problem: detail }
-    this.failed(new ServiceError({ title: 'Not asked yet', detail, errors }))
+    const problem = new ServiceError({ title: 'Not asked yet', detail, errors })
+    chart.answer.value = { asked: askedOf(state.value), data: null, problem }
+    this.failed(problem)
   }
 
   readonly failed = (error: Failure): void => {

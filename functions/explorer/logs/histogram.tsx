@@ -7,6 +7,7 @@ import { useMemo } from 'preact/hooks'
 import { type Course, missingAt } from '../axes.ts'
 import { Button } from '../controls.tsx'
 import { barColour, Plot } from '../plot.tsx'
+import { problemText } from '../resource.ts'
 import { amount, shortened } from '../series.ts'
 import { type Bars, type Before, type Chart, isCut, type Layer, pressOf, rowsText } from './chart.ts'
 import { comparisons, differenceText, shareText } from './compare.ts'
@@ -44,7 +45,7 @@ export function Histogram({ store, narrow, hidden }: Props) {
         <p class="bars-said" role="status" style={place}>
           {bars && course
             ? index >= 0 && wordsOf(bars, course, index, zone)
-            : problem && `No chart: ${problem}`}
+            : problem && `No chart: ${problemText(problem)}`}
         </p>
       )}
     />

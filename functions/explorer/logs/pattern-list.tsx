@@ -1,6 +1,7 @@
 /** The patterns in place of the entries: each filters for what it counts, or out. */
 import { shapeAsFilter } from '../../../shared/sandbox/masks.ts'
 import { Button } from '../controls.tsx'
+import { problemText } from '../resource.ts'
 import { comparisons, differenceText, shareText } from './compare.ts'
 import type { Pattern, Patterns } from './patterns.ts'
 import { shown } from './range.ts'
@@ -38,7 +39,7 @@ export function PatternList({ store }: { store: Store }) {
   if (!answer.data)
     return (
       <p class="hint patterns-said" role="alert">
-        No patterns: {answer.problem}
+        No patterns: {answer.problem && problemText(answer.problem)}
       </p>
     )
   return (
