@@ -12,11 +12,8 @@ test('no key does two things', () => {
 
 test('of what excludes one another the others are offered, and only where they can be', () => {
   const chosen: string[] = []
-  const themes = [
-    ['light', 'light'],
-    ['dark', 'dark'],
-  ] as const
-  const commands = choosing('Theme', themes, 'light', theme => chosen.push(theme))
+  const themes = ['light', 'dark'].map(name => [name, () => chosen.push(name)] as const)
+  const commands = choosing('Theme', 'light', themes)
   commands['Theme: dark']!()
   expect([Object.keys(commands), chosen]).toEqual([['Theme: dark'], ['dark']])
   expect([where(true, commands), where(false, commands)]).toEqual([commands, {}])

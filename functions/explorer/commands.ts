@@ -28,18 +28,17 @@ export function keyText(name: string): string {
 /** Opens the list of all; the page sets it. */
 export const palette = { open: () => {} }
 
-/** What is not chosen yet, of a few that exclude one another: `Theme: dark`. */
-export function choosing<T extends string>(
+/** Those of a few that exclude one another which are not chosen: `Theme: dark`. @param chosen by its text */
+export function choosing(
   title: string,
-  choices: readonly (readonly [value: T, text: string])[],
-  chosen: string,
-  act: (value: T) => void,
+  chosen: string | undefined,
+  choices: readonly (readonly [text: string, act: () => void])[],
 ): Commands {
-  const others = choices.filter(([value]) => value !== chosen)
-  return Object.fromEntries(others.map(([value, text]) => [`${title}: ${text}`, () => act(value)]))
+  const others = choices.filter(([text]) => text !== chosen)
+  return Object.fromEntries(others.map(([text, act]) => [`${title}: ${text}`, act]))
 }
 
-/** The commands that pass where they stand for what `isOpen` says of the page: none where it is `false`. */
+/** The commands, where they stand for something that can be done now. */
 export function where(isOpen: boolean, commands: Commands): Commands {
   return isOpen ? commands : {}
 }

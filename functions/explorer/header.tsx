@@ -66,7 +66,7 @@ function Switches({ apiKey, places, open }: OpenProps) {
     <>
       <Menu
         label="Endpoint"
-        choices={namesOf(places)}
+        choices={places.endpoints.map(({ name }) => [name, name])}
         chosen={endpoint.name}
         act={name => places.choose(name)}
       />
@@ -103,10 +103,6 @@ function Switches({ apiKey, places, open }: OpenProps) {
       )}
     </>
   )
-}
-
-function namesOf({ endpoints }: Places) {
-  return endpoints.map(({ name }) => [name, name] as const)
 }
 
 function viewsOf({ first, endpoint }: Open): (readonly [Kind, string])[] {
@@ -184,16 +180,23 @@ function commandsOf(of: OpenProps): Commands {
   const { view, endpoint } = open
   return {
     ...view.commands?.(),
-    ...choosing('View', viewsOf(open), shownKind(open), kind => places.chooseView(kind)),
-    ...choosing('Endpoint', namesOf(places), endpoint.name, name => places.choose(name)),
+    ...choosing(
+      'View',
+      viewsOf(open).find(([kind]) => kind === shownKind(open))?.[1],
+      viewsOf(open).map(([kind, text]) => [text, () => places.chooseView(kind)]),
+    ),
+    ...choosing(
+      'Endpoint',
+      endpoint.name,
+      places.endpoints.map(({ name }) => [name, () => places.choose(name)]),
+    ),
     Views: () => openViews(of),
     ...where(canWatch(open), { 'Make an alert': () => openMakeAlert(apiKey, endpoint, view) }),
     ...where(canSave(open), { 'Save as endpoint': () => openSaveAs(apiKey, endpoint, view) }),
     ...choosing(
       'Theme',
-      themes.map(name => [name, name] as const),
       theme.value,
-      setTheme,
+      themes.map(name => [name, () => setTheme(name)]),
     ),
     'Keyboard shortcuts': openShortcuts,
     'Change key': forgetAndLeave,

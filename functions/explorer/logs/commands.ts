@@ -1,15 +1,16 @@
 /** What can be done in the logs view, by name; and the files of rows that leave the page. */
 import { spreadsheet } from '../../../shared/answers/csv.ts'
+import type { Value } from '../../../shared/engines/engine.ts'
 import { choosing, type Commands, where } from '../commands.ts'
 import { copy, download } from '../copy.ts'
 import { now } from '../service.ts'
 import { columnsOf } from '../value.ts'
-import { comparisons } from './compare.ts'
+import { comparisons, comparisonText } from './compare.ts'
 import { fieldsOf, namesOf } from './measure.ts'
 import { rangeBeside, ranges, timeIn } from './range.ts'
 import { tableTitle } from './shape.ts'
 import { show, type Shown } from './shown.ts'
-import { cleared, lists, type State } from './state.ts'
+import { cleared, type State } from './state.ts'
 import type { Store } from './store.ts'
 import { zoneName } from './zone.ts'
 
@@ -22,16 +23,11 @@ interface Acts {
   editSql(sql: string): void
 }
 
-const listNames = { '': 'entries', patterns: 'patterns', new: 'new patterns' }
-const partNames = { fields: 'the fields', chart: 'the chart', wrap: 'wrapped messages' }
-
 export function commandsOf(store: Store, acts: Acts, shown: Shown): Commands {
   const state = store.state.value
   const change = (patch: Partial<State>) => () => store.change(patch)
-  const parts = Object.entries(partNames).map(([part, text]) => {
-    const [name, isOn] = [part as keyof Shown, shown[part as keyof Shown].value]
-    return [`${isOn ? 'Hide' : 'Show'} ${text}`, () => show(shown, name, !isOn)] as const
-  })
+  const range = ranges.find(({ from, to }) => from === state.from && to === state.to)
+  const compared = comparisons.map(([compare, text]) => [text, change({ compare })] as const)
   return {
     ...where(store.isRunning.value, { Stop: acts.stop }),
     ...where(mayRunFresh(store), { 'Run fresh': acts.fresh }),
@@ -40,67 +36,68 @@ export function commandsOf(store: Store, acts: Acts, shown: Shown): Commands {
     ...where(!store.isRedactionForced.value, {
       [state.redact ? 'Show personal data' : 'Redact personal data']: change({ redact: !state.redact }),
     }),
-    ...Object.fromEntries(parts),
-    ...choosing(
-      'List',
-      lists.map(list => [list, listNames[list]] as const),
-      state.list,
-      list => store.change({ list }),
-    ),
+    ...partsOf(shown),
+    ...choosing('List', listNames[state.list], [
+      ['entries', change({ list: '' })],
+      ['patterns', change({ list: 'patterns' })],
+      ['new patterns', change({ list: 'new' })],
+    ]),
     ...choosing(
       'Table',
-      store.tables.map(table => [table, tableTitle(table)] as const),
-      state.table,
-      acts.toTable,
+      tableTitle(state.table),
+      store.tables.map(table => [tableTitle(table), () => acts.toTable(table)]),
     ),
-    ...rangesOf(store),
-    ...choosing('Compare with', [['', 'nothing'], ...comparisons], state.compare, compare =>
-      store.change({ compare }),
+    ...besides(store),
+    ...choosing(
+      'Range',
+      range?.text,
+      ranges.map(({ from, to, text }) => [text, change({ from, to })]),
     ),
+    ...choosing('Compare with', comparisonText(state.compare) ?? 'nothing', [
+      ['nothing', change({ compare: '' })],
+      ...compared,
+    ]),
     ...leaving(store),
     'Continue in SQL': () => acts.editSql(store.sql.value),
     ...fieldsIn(store, acts),
   }
 }
 
+const listNames = { '': 'entries', patterns: 'patterns', new: 'new patterns' }
+
 /** Whether the endpoint keeps answers, and the key may go past them. */
 export function mayRunFresh({ endpoint }: Pick<Store, 'endpoint'>): boolean {
   return endpoint.cacheSeconds > 0 && endpoint.mayRunFresh
 }
 
-function rangesOf(store: Store): Commands {
-  const state = store.state.value
-  const nameOf = ({ from, to }: Pick<State, 'from' | 'to'>) => `${from} ${to}`
-  const beside = (
-    [
-      ['earlier', -1],
-      ['later', 1],
-    ] as const
-  ).flatMap(([text, by]) => {
-    const next = rangeBeside(state, store.range.value, by, now())
-    return next ? [[`Range: ${text}`, () => store.change(next)] as const] : []
+const partNames = { fields: 'the fields', chart: 'the chart', wrap: 'wrapped messages' }
+
+function partsOf(shown: Shown): Commands {
+  const parts = (Object.keys(partNames) as (keyof Shown)[]).map(name => {
+    const isOn = shown[name].value
+    return [`${isOn ? 'Hide' : 'Show'} ${partNames[name]}`, () => show(shown, name, !isOn)] as const
   })
-  const named = ranges.map(range => [nameOf(range), range.text] as const)
+  return Object.fromEntries(parts)
+}
+
+/** The ranges before this one and behind it, where there are some. */
+function besides(store: Store): Commands {
+  const beside = (by: 1 | -1) => rangeBeside(store.state.value, store.range.value, by, now())
+  const [earlier, later] = [beside(-1), beside(1)]
   return {
-    ...Object.fromEntries(beside),
-    ...choosing('Range', named, nameOf(state), name => {
-      const { from, to } = ranges.find(range => nameOf(range) === name)!
-      store.change({ from, to })
-    }),
+    ...where(earlier !== null, { 'Range: earlier': () => store.change(earlier!) }),
+    ...where(later !== null, { 'Range: later': () => store.change(later!) }),
   }
 }
 
 function fieldsIn(store: Store, acts: Acts): Commands {
   const state = store.state.value
   const fields = namesOf(fieldsOf(store.shape.value, state))
-  const columns = fields.map(({ field: { path }, label }) => {
-    const isShown = state.columns.includes(path)
-    return [`${isShown ? 'Remove' : 'Show'} the column: ${label}`, () => store.column(path)] as const
-  })
-  const values = fields.map(
-    ({ field: { path }, label }) => [`Values of: ${label}`, () => acts.values(path)] as const,
-  )
-  return Object.fromEntries([...columns, ...values])
+  const each = fields.flatMap(({ field: { path }, label }) => [
+    [`${state.columns.includes(path) ? 'Remove' : 'Show'} the column: ${label}`, () => store.column(path)],
+    [`Values of: ${label}`, () => acts.values(path)],
+  ])
+  return Object.fromEntries(each)
 }
 
 /** What leaves the page goes with the rows that are shown, so only where these answer what is asked. */
@@ -122,13 +119,9 @@ export function isExact({ state }: Store): boolean {
 export function saveCsv(store: Store): void {
   const { rows, state } = store
   const { zone } = state.value
-  const timed = spreadsheet(
-    rows.value,
-    columnsOf(rows.value),
-    zoneName(zone),
-    value => timeIn(value, zone)?.text ?? null,
-  )
-  download(`${nameOf(store)}.csv`, timed, 'text/csv')
+  const time = (value: Value) => timeIn(value, zone)?.text ?? null
+  const csv = spreadsheet(rows.value, columnsOf(rows.value), zoneName(zone), time)
+  download(`${nameOf(store)}.csv`, csv, 'text/csv')
 }
 
 export function saveJson(store: Store): void {

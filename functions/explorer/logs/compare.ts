@@ -8,6 +8,11 @@ export const comparisons = [
   ['week', 'the week before'],
 ] as const
 
+/** `undefined` where nothing is compared. */
+export function comparisonText(comparison: Comparison | ''): string | undefined {
+  return comparisons.find(([name]) => name === comparison)?.[1]
+}
+
 export type Comparison = (typeof comparisons)[number][0]
 
 /** Microseconds since 1970, the end exclusive. */

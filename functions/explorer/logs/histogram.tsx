@@ -10,7 +10,7 @@ import { barColour, Plot } from '../plot.tsx'
 import { problemText } from '../resource.ts'
 import { amount, shortened } from '../series.ts'
 import { type Bars, type Before, type Chart, isCut, type Layer, pressOf, rowsText } from './chart.ts'
-import { comparisons, differenceText, shareText } from './compare.ts'
+import { comparisonText, differenceText, shareText } from './compare.ts'
 import { shown, widthText } from './range.ts'
 import type { Store } from './store.ts'
 import { type Zone, zoneName } from './zone.ts'
@@ -118,7 +118,7 @@ function Keys({ bars, chart, store }: { bars: Bars; chart: Chart; store: Store }
 
 /** Of all rows: `+41 %`, as the menu says on what. */
 function Difference({ chart: { state, total, before } }: { chart: Chart }) {
-  const period = comparisons.find(([name]) => name === state.compare)?.[1]
+  const period = comparisonText(state.compare)
   if (!period) return null
   if (!before) return <span class="change">nothing to compare with: the range has no beginning</span>
   return (

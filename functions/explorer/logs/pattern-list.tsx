@@ -2,7 +2,7 @@
 import { shapeAsFilter } from '../../../shared/sandbox/masks.ts'
 import { Button } from '../controls.tsx'
 import { problemText } from '../resource.ts'
-import { comparisons, differenceText, shareText } from './compare.ts'
+import { comparisonText, differenceText, shareText } from './compare.ts'
 import type { Pattern, Patterns } from './patterns.ts'
 import { shown } from './range.ts'
 import { severityName } from './shape.ts'
@@ -73,7 +73,7 @@ export function PatternList({ store }: { store: Store }) {
 function Head({ store, found }: { store: Store; found: Patterns }) {
   const { list, compare } = store.state.value
   const isNew = list === 'new'
-  const period = new Map<string, string>(comparisons).get(compare || 'before')!
+  const period = comparisonText(compare || 'before')!
   const listed = found.list.length
   const left = (isNew ? found.fresh : found.count) - listed
   const words = [

@@ -3,7 +3,7 @@ import { format } from '../../../shared/sql/format.ts'
 import { choosing, type Commands, where } from '../commands.ts'
 import { copy } from '../copy.ts'
 import { asCurl, parametersOf } from '../service.ts'
-import { modes, type QueryStore, quickRanges } from './store.ts'
+import { type QueryStore, quickRanges } from './store.ts'
 
 export function commandsOf(store: QueryStore): Commands {
   const { endpoint, isOwn, text, redact, outcome } = store
@@ -15,11 +15,16 @@ export function commandsOf(store: QueryStore): Commands {
       'Run fresh': () => void store.run({ fresh: true }),
     }),
     ...where(endpoint.sandbox, {
-      ...choosing('Query', modes, isOwn.value ? 'own' : 'saved', mode => store.setMode(mode)),
+      ...where(isOwn.value, { 'Query: the saved one': () => store.setMode('saved') }),
+      ...where(!isOwn.value, { 'Query: SQL of your own': () => store.setMode('own') }),
       ...where(isOwn.value, { 'Format the SQL': () => (text.value = format(text.value)) }),
     }),
     ...where(parametersOf(endpoint).start !== undefined, {
-      ...choosing('Range', quickRanges, 'none', from => store.runFrom(from)),
+      ...choosing(
+        'Range',
+        undefined,
+        quickRanges.map(([from, text]) => [text, () => store.runFrom(from)]),
+      ),
     }),
     [redact.value ? 'Show personal data' : 'Redact personal data']: () => store.setRedact(!redact.value),
     ...(query && link

@@ -11,9 +11,14 @@ import { initial } from '../logs/state.ts'
 import { listTables } from '../service.ts'
 import type { Editor } from './editor.ts'
 import { Segments } from './form.tsx'
-import { modes, type QueryStore } from './store.ts'
+import type { QueryStore } from './store.ts'
 import type { ComponentChildren, TargetedEvent } from 'preact'
 import { download } from '../copy.ts'
+
+const modes = [
+  ['saved', 'Saved query'],
+  ['own', 'SQL of your own'],
+] as const
 
 /** The switch between the saved query and the caller's own. */
 export function Modes({ store }: { store: QueryStore }) {

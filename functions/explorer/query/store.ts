@@ -34,12 +34,6 @@ export type Outcome = { query: Query; link: string } & ({ answer: Answer } | { e
 /** Always the same, so that nothing is drawn again. */
 const none: Problem[] = []
 
-/** What runs: the endpoint's query, or the caller's own. */
-export const modes = [
-  ['saved', 'Saved query'],
-  ['own', 'SQL of your own'],
-] as const
-
 /** Up to now. */
 export const quickRanges = [
   ['-15m', 'Last 15 min'],
