@@ -177,8 +177,10 @@ export function Ranked({ ranking }: { ranking: Ranking }) {
           <li key={name}>
             <span title={name}>{shortened(name, 100)}</span>
             <i
-              class={`of-${severityOfName(name)}`}
-              style={{ width: `${largest === 0 ? 0 : (Math.abs(value) / largest) * 100}%` }}
+              style={{
+                width: `${largest === 0 ? 0 : (Math.abs(value) / largest) * 100}%`,
+                background: barColour(severityOfName(name).replace('other', '1')),
+              }}
             />
             <b>{amount(value, unitOf(measure.value))}</b>
           </li>
