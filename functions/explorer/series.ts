@@ -152,12 +152,12 @@ export function shortened(name: string, most = 20): string {
 }
 
 /** `null` is, where others are. */
-export function isNumeric(value: Value | undefined): boolean {
+function isNumeric(value: Value | undefined): boolean {
   return value === null || numberOf(value) !== null
 }
 
 /** Of a number, or of a decimal, which comes as text; `null` where it is none. */
-export function numberOf(value: Value | undefined): number | null {
+function numberOf(value: Value | undefined): number | null {
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : null
 }

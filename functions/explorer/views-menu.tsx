@@ -1,10 +1,10 @@
 /** The window of views: what is asked now is saved under a name, and what was saved or asked before is opened. */
+import { recentViews } from './recent.ts'
 import { useSignal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { View, ViewText } from '../../shared/endpoints/views.ts'
 import { Button, TextInput } from './controls.tsx'
-import { recentViews } from './link.ts'
 import type { Endpoint } from './service.ts'
 import { summaryOf, Views } from './views.ts'
 

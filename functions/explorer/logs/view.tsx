@@ -237,7 +237,7 @@ function nameOf({ from, to }: Written): string {
   return `${from} ${to}`
 }
 
-export function Sql({ store, edit }: { store: Store; edit(sql: string): void }) {
+function Sql({ store, edit }: { store: Store; edit(sql: string): void }) {
   const { sql } = store
   return (
     <details class="sql-fold">

@@ -61,7 +61,7 @@ function QuickRanges({ store }: { store: QueryStore }) {
   )
 }
 
-export function Field({ store, parameter }: { store: QueryStore; parameter: Parameter }) {
+function Field({ store, parameter }: { store: QueryStore; parameter: Parameter }) {
   const { name, description, required, examples = [] } = parameter
   const id = useId()
   const element = useFocusOfWrong(store, name)
@@ -106,7 +106,7 @@ export function Field({ store, parameter }: { store: QueryStore; parameter: Para
 }
 
 /** What is to be put right first takes the focus. @returns for the element that has the control */
-export function useFocusOfWrong({ firstWrong, problems }: QueryStore, name: string) {
+function useFocusOfWrong({ firstWrong, problems }: QueryStore, name: string) {
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (firstWrong.value === name) element.current!.querySelector<HTMLElement>('input, select')!.focus()
@@ -115,7 +115,7 @@ export function useFocusOfWrong({ firstWrong, problems }: QueryStore, name: stri
 }
 
 /** The service's words, with a capital and a full stop. */
-export function Trouble({ id, text }: { id: string; text: string }) {
+function Trouble({ id, text }: { id: string; text: string }) {
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
   return (
     <p class="problem" id={id}>

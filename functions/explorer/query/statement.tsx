@@ -128,7 +128,7 @@ function examplesOf(table: TableDescription) {
   return newest ? [...own, { title: `The newest of ${table.name}`, sql: newest }] : own
 }
 
-export function SqlFiles({ text }: { text: Signal<string> }) {
+function SqlFiles({ text }: { text: Signal<string> }) {
   const file = useRef<HTMLInputElement>(null)
   const save = () => download('query.sql', `${text.value.trim()}\n`, 'application/sql')
   const open = async ([chosen]: File[]) => {
@@ -159,7 +159,7 @@ interface PickMenuProps {
 }
 
 /** A menu that stands at its name again once something was picked. */
-export function PickMenu({ label, name, pick, children }: PickMenuProps) {
+function PickMenu({ label, name, pick, children }: PickMenuProps) {
   const onChange = ({ currentTarget: menu }: TargetedEvent<HTMLSelectElement>) => {
     if (menu.value !== '') pick?.(menu.value)
     menu.value = ''

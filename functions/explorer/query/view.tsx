@@ -99,7 +99,7 @@ function runOnEnter(event: KeyboardEvent, store: QueryStore): void {
 }
 
 /** Folded; read each time that it is opened. For keys that may see SQL. */
-export function Explained({ apiKey, endpoint }: { apiKey: string; endpoint: Endpoint }) {
+function Explained({ apiKey, endpoint }: { apiKey: string; endpoint: Endpoint }) {
   const found = useSignal<ExplainedPart[] | ServiceError | null>(null)
   const read = async () => {
     found.value = null
