@@ -266,39 +266,6 @@ export function drag(
   grip.addEventListener('pointercancel', end, { once: true })
 }
 
-interface Props {
-  label: string
-  /** The time that it opens with, as `2026-11-14 12:00:03`; empty for none. */
-  from(): string
-  /** Called with a time as `2026-11-14T12:00:03`, or empty. */
-  pick(time: string): void
-}
-
-export function TimePicker({ label, from, pick }: Props) {
-  const picker = useRef<HTMLInputElement>(null)
-  const open = () => {
-    picker.current!.value = from().slice(0, 19).replace(' ', 'T')
-    picker.current!.showPicker()
-  }
-  return (
-    <span class="pick-place">
-      <input
-        type="datetime-local"
-        ref={picker}
-        step={1}
-        class="picker"
-        tabIndex={-1}
-        aria-hidden="true"
-        aria-label={`Pick ${label}`}
-        onChange={({ currentTarget }) => pick(currentTarget.value)}
-      />
-      <Button aria-label={`Pick a time: ${label}`} title={`Pick a time: ${label}`} press={open}>
-        Pick
-      </Button>
-    </span>
-  )
-}
-
 /** Called while an element of what scrolls in `root` is in sight, or will soon be; asked again as `deps` change. */
 export function useNear(
   element: RefObject<HTMLElement | null>,

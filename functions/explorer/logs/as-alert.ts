@@ -3,13 +3,12 @@ import type { Watched } from '../alerts.ts'
 import { now, parametersOf } from '../service.ts'
 import { freshBounds, made, type Shown } from './as-endpoint.ts'
 import { conditionOf, from } from './conditions.ts'
-import { lines } from './literals.ts'
+import { first, lines } from './values.ts'
 import { measuring, sharesOf, titleOf } from './measure.ts'
 import { measureOf, nameOf } from './shape.ts'
 import { aggregates } from './sql.ts'
 import type { State } from './state.ts'
 import type { Store } from './store.ts'
-import { first } from './values.ts'
 
 /** The number of entries, what the chart shows of them, and shares of them. */
 export function watchedIn({ endpoint, state: { value: state }, shape }: Store): Watched[] {

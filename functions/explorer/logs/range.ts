@@ -212,6 +212,15 @@ export function inBar(written: string, zone: Zone): string {
   return moment === undefined || moment === null ? written : shown(moment, zone, digitsOf(written))
 }
 
+/** `11-22 04:33 to 04:45`: a range of one's own, as a menu has room for it. */
+export function briefly(from: string, to: string): string {
+  const [first, last] = [from, to].map(time =>
+    time.replace(/^\d{4}-|\.\d+$/g, '').replace(/(:\d\d):00$/, '$1'),
+  )
+  const sameDay = /^\d/.test(from) && from.slice(0, 11) === to.slice(0, 11)
+  return `${first || '…'} to ${(sameDay ? last?.slice(6) : last) || '…'}`
+}
+
 /** A bound as the service reads it, which knows no days of a zone. */
 export function inService(written: string, zone: Zone, now: number): string {
   const isDay = isOfZone({ from: written, to: '' })

@@ -2,11 +2,13 @@
 import { useComputed, useSignal } from '@preact/signals'
 import type { RefObject, TargetedEvent } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { Button, type Choices, Menu, SearchedMenu, Select, TextInput, TimePicker } from '../controls.tsx'
+import { Button, type Choices, Menu, SearchedMenu, Select, TextInput } from '../controls.tsx'
 import { Icon } from '../icon.tsx'
 import { now, type Parameter, parametersOf } from '../service.ts'
+import { TimePicker } from '../time-picker.tsx'
 import {
   boundHelp,
+  briefly,
   inBar,
   isListed,
   momentOf,
@@ -106,15 +108,6 @@ function useRun(store: Store, from: RefObject<HTMLInputElement | null>) {
 }
 
 const boundHint = 'also now-15m, today, or now-1d/d for the day before'
-
-/** `11-22 04:33 to 04:45`: a range of one's own, as a menu has room for it. */
-function briefly(from: string, to: string): string {
-  const [first, last] = [from, to].map(time =>
-    time.replace(/^\d{4}-|\.\d+$/g, '').replace(/(:\d\d):00$/, '$1'),
-  )
-  const sameDay = /^\d/.test(from) && from.slice(0, 11) === to.slice(0, 11)
-  return `${first || '…'} to ${(sameDay ? last?.slice(6) : last) || '…'}`
-}
 
 /** The range, those before it and behind it, and the zone of its times. */
 function When({ store, custom, previous }: { store: Store; custom(): void; previous: (() => void) | null }) {

@@ -153,7 +153,7 @@ async function faultsOf(
 }
 
 /** @returns a problem for each case in which the alert does otherwise */
-function failedAlertCases({ alert, tests, problem }: AlertSource): FileProblem[] {
+export function failedAlertCases({ alert, tests, problem }: AlertSource): FileProblem[] {
   return tests.flatMap(({ name, rows, before, fires, text }, at) => {
     const evaluation = evaluate(alert.condition, rows, before)
     const fault = (field: string, words: string) =>
