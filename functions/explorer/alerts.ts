@@ -27,15 +27,12 @@ export class Alerts {
   async #keepAsking(): Promise<void> {
     const { signal } = this.#ending
     while (!signal.aborted) {
-      if (document.visibilityState === 'visible' || this.all.peek() === null) await this.ask()
-      await new Promise(resolve => {
-        const timer = setTimeout(resolve, refreshMs)
-        signal.addEventListener('abort', () => (clearTimeout(timer), resolve(null)), { once: true })
-      })
+      if (document.visibilityState === 'visible' || this.all.peek() === null) await this.#ask()
+      await nextTurn(signal)
     }
   }
 
-  async ask(): Promise<void> {
+  async #ask(): Promise<void> {
     const { key, endpoint } = this.#opening
     try {
       const all = await listAlerts(key, endpoint, this.#ending.signal)
@@ -48,6 +45,18 @@ export class Alerts {
       this.problem.value = `${error.problem.title}. ${error.problem.detail}`
     }
   }
+}
+
+/** Ends after a while, where one comes back to the page, and with `signal`. */
+async function nextTurn(signal: AbortSignal): Promise<void> {
+  const over = new AbortController()
+  await new Promise(resolve => {
+    const timer = setTimeout(resolve, refreshMs)
+    document.addEventListener('visibilitychange', resolve, { signal: over.signal })
+    signal.addEventListener('abort', resolve, { signal: over.signal })
+    over.signal.addEventListener('abort', () => clearTimeout(timer))
+  })
+  over.abort()
 }
 
 /** What of each state is said and drawn; those that need a person come first. */
@@ -154,9 +163,14 @@ export function isShare({ of }: Watched, chosen: Pick<Chosen, 'of' | 'before' | 
   return Boolean(of ?? chosen.of) && chosen.before === '' && chosen.side !== 'none'
 }
 
+/** What is told where no text is written. */
+export function textOf({ title }: Watched): string {
+  return `${title}: {{ value }}`
+}
+
 /** The alert, as the service drafts it. */
 export function alertOf(watched: Watched, chosen: Chosen): AlertWish {
-  const { title, value, of = chosen.of, values, window } = watched
+  const { value, of = chosen.of, values, window } = watched
   const { side, bound, before, name, every, severity, channels } = chosen
   const number = bound.trim() === '' ? Number.NaN : Number(bound)
   const limit = isShare(watched, chosen) ? Number((number / 100).toPrecision(12)) : number
@@ -177,7 +191,7 @@ export function alertOf(watched: Watched, chosen: Chosen): AlertWish {
     every,
     ...(chosen.for === '' ? {} : { for: chosen.for }),
     severity,
-    text: chosen.text.trim() || `${title}: {{ value }}`,
+    text: chosen.text.trim() || textOf(watched),
     channels,
   }
 }

@@ -51,8 +51,12 @@ function AlertsOf({ name, alerts, follow }: { name: string; alerts: Alerts; foll
       <p class="problem" role="alert">
         {problem}
       </p>
-      {all.value?.length === 0 && <NoAlerts />}
       <ul>
+        {all.value?.length === 0 && (
+          <li>
+            <NoAlerts />
+          </li>
+        )}
         {shown.slice(0, most).map(alert => (
           <li key={`${alert.alert} ${queryText(alert.parameters)}`}>
             <One alert={alert} at={at.value} follow={follow} />
@@ -69,9 +73,9 @@ function NoAlerts() {
     <section class="card empty">
       <h3>No alert looks at this endpoint</h3>
       <p>
-        “Make an alert”, above the logs, the form or here, drafts one of what is asked: when it fires, and
-        whom it tells. It is a file <code>NAME.alert.yaml</code> in <code>queries/</code>, which{' '}
-        <code>lqe apply</code> puts in force.
+        “New alert” drafts one of what the logs, the form or SQL ask: when it fires, and whom it tells. It is
+        a file <code>NAME.alert.yaml</code> in <code>queries/</code>, which <code>lqe apply</code> puts in
+        force.
       </p>
     </section>
   )
@@ -93,7 +97,7 @@ function One({ alert, at, follow }: OneProps) {
         <State state={state} severity={severity} />
         <strong>{alert.alert}</strong>
         <span class="parameters">{queryText(parameters)}</span>
-        {since !== null && <Time time={since}>since {distance(since, at)}</Time>}
+        {since !== null && <Time time={since}>for {distance(since, at)}</Time>}
         <span class="number">{value === null ? '' : shortNumber(value)}</span>
         {text !== '' && <span class="told">{text}</span>}
         {silencedUntil !== null && (
@@ -103,10 +107,11 @@ function One({ alert, at, follow }: OneProps) {
         )}
         {undelivered.map(({ channel, since, givenUp }) => (
           <Mark key={channel} icon="failing">
-            not delivered to {channel} since <Time time={since}>{distance(since, at)}</Time>
+            not delivered to {channel} since <Time time={since}>{minutes(since)}</Time>
             {givenUp && ', given up until channels are applied again'}
           </Mark>
         ))}
+        <Icon name="down" />
       </summary>
       <More alert={alert} at={at} follow={follow} />
     </details>
@@ -137,7 +142,7 @@ function More({ alert, at, follow }: OneProps) {
         {history.map(({ id, at: time, state, value }) => (
           <li key={id}>
             <State state={stateOf({ state })} word={state} />
-            <Time time={time}>{time.slice(0, 19).replace('T', ' ')} UTC</Time>
+            <Time time={time}>{minutes(time)}</Time>
             <span class="number">{value === null ? '' : shortNumber(value)}</span>
           </li>
         ))}
@@ -179,6 +184,11 @@ function Time({ time, children }: { time: string; children: ComponentChildren })
       {children}
     </time>
   )
+}
+
+/** `2026-01-31 12:00 UTC` */
+function minutes(time: string): string {
+  return `${time.slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** Shares and averages have many digits. */

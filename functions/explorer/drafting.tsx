@@ -29,7 +29,34 @@ interface Drafted<Asked> {
   problem: string
 }
 
-export function Drafting<Asked extends object>({ first, what, draft, fields, isThere, open }: Props<Asked>) {
+export function Drafting<Asked extends { name: string }>(props: Props<Asked>) {
+  const { asked, drafted, known, isAsking, said, isCurrent, change, write } = useDrafts(props)
+  const { answer = null, problem = '' } = drafted.value ?? {}
+  return (
+    <>
+      <form onSubmit={event => event.preventDefault()}>
+        <fieldset class="save-as" disabled={said.value !== ''}>
+          {props.fields(asked.value, change, known.value)}
+        </fieldset>
+      </form>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      {answer && <Acts what={props.what} {...{ answer, isCurrent, isAsking, said, write }} />}
+      {answer?.files.map(({ name, text }) => (
+        <section key={name}>
+          <h3>{name}</h3>
+          <pre tabIndex={0} aria-label={name}>
+            {text}
+          </pre>
+        </section>
+      ))}
+    </>
+  )
+}
+
+/** What is asked, the files that the service makes of it, and how they are written. */
+function useDrafts<Asked extends { name: string }>({ first, draft, isThere, open }: Props<Asked>) {
   const asked = useSignal(first)
   const drafted = useSignal<Drafted<Asked> | null>(null)
   const known = useSignal<DraftAnswer | null>(null)
@@ -58,7 +85,7 @@ export function Drafting<Asked extends object>({ first, what, draft, fields, isT
     isAsking.value = false
     said.value = 'Writing …'
     const answer = await ask(true)
-    said.value = answer ? 'Written. Waiting until it is in force …' : ''
+    said.value = answer ? `Written. Waiting until ${own.name.trim()} is in force …` : ''
     if (!answer) return
     const isInForce = await until(() => isThere(own))
     if (isGone.current) return // one went on with something else
@@ -69,37 +96,7 @@ export function Drafting<Asked extends object>({ first, what, draft, fields, isT
   const isCurrent = useComputed(
     () => drafted.value?.asked === asked.value && drafted.value.answer !== null && said.value === '',
   )
-  const { answer = null, problem = '' } = drafted.value ?? {}
-  return (
-    <>
-      <form onSubmit={event => event.preventDefault()}>
-        <fieldset class="save-as" disabled={said.value !== ''}>
-          {fields(asked.value, change, known.value)}
-        </fieldset>
-      </form>
-      <p class="problem" role="alert">
-        {problem}
-      </p>
-      {answer && (
-        <Acts
-          what={what}
-          answer={answer}
-          isCurrent={isCurrent}
-          isAsking={isAsking}
-          said={said}
-          write={write}
-        />
-      )}
-      {answer?.files.map(({ name, text }) => (
-        <section key={name}>
-          <h3>{name}</h3>
-          <pre tabIndex={0} aria-label={name}>
-            {text}
-          </pre>
-        </section>
-      ))}
-    </>
-  )
+  return { asked, drafted, known, isAsking, said, isCurrent, change, write }
 }
 
 interface ActsProps {
@@ -145,19 +142,23 @@ interface FieldProps {
   label: string
   text: string
   change(text: string): void
-  inputMode?: 'decimal'
+  /** What counts where it is empty. */
+  placeholder?: string
+  /** A number, whose label what stands before it makes plain. */
+  isNumber?: boolean
 }
 
 /** Its text counts once it is whole: at Enter, or when it is left. What is typed stays, whatever answers meanwhile. */
-export function Field({ label, text, change, inputMode }: FieldProps) {
+export function Field({ label, text, change, placeholder, isNumber = false }: FieldProps) {
   const typed = useSignal(text)
   return (
     <label>
-      {label}
+      <span class={isNumber ? 'unseen' : undefined}>{label}</span>
       <input
         type="text"
         value={typed}
-        inputMode={inputMode}
+        placeholder={placeholder}
+        inputMode={isNumber ? 'decimal' : undefined}
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget }) => (typed.value = currentTarget.value)}

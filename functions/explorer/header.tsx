@@ -87,10 +87,10 @@ function Switches({ apiKey, places, open }: OpenProps) {
       {canWatch(open) && (
         <Button
           aria-haspopup="dialog"
-          title="Be told when rows show something"
+          title="Make an alert of what is asked here"
           class="save-as-open"
           press={() => openMakeAlert(apiKey, endpoint, view)}>
-          Make an alert
+          New alert
         </Button>
       )}
       {canSave(open) && (
@@ -152,7 +152,7 @@ function openSaveAs(apiKey: string, endpoint: Endpoint, view: View): void {
 }
 
 function openMakeAlert(apiKey: string, endpoint: Endpoint, view: View): void {
-  void openDialog('Make an alert', async close => {
+  void openDialog('New alert', async close => {
     const [{ MakeAlert }, all] = await Promise.all([import('./make-alert.tsx'), view.watched!()])
     return <MakeAlert apiKey={apiKey} endpoint={endpoint} all={all} close={close} />
   })
@@ -192,7 +192,7 @@ function commandsOf(of: OpenProps): Commands {
       places.endpoints.map(({ name }) => [name, () => places.choose(name)]),
     ),
     Views: () => openViews(of),
-    ...where(canWatch(open), { 'Make an alert': () => openMakeAlert(apiKey, endpoint, view) }),
+    ...where(canWatch(open), { 'New alert': () => openMakeAlert(apiKey, endpoint, view) }),
     ...where(canSave(open), { 'Save as endpoint': () => openSaveAs(apiKey, endpoint, view) }),
     ...choosing(
       'Theme',

@@ -1,6 +1,6 @@
 /** The window that makes an alert of what is on the page, with the endpoint that it needs where there is none. */
 import type { DraftAnswer } from '../query/draft.ts'
-import { alertOf, type Chosen, firstChoice, isShare, type Watched } from './alerts.ts'
+import { alertOf, type Chosen, firstChoice, isShare, textOf, type Watched } from './alerts.ts'
 import { type Choices, Menu } from './controls.tsx'
 import { Drafting, Field, openAfresh } from './drafting.tsx'
 import { draftEndpoint, type Endpoint, listAlerts } from './service.ts'
@@ -64,7 +64,7 @@ function offered(all: Watched[], answer: DraftAnswer | null): Watched[] {
 
 const sides: Record<Chosen['side'], string> = { above: 'more than', below: 'less than', none: 'nothing came' }
 const befores: Choices = [
-  ['', ''],
+  ['', 'not compared'],
   ['PT1H', 'times the hour before'],
   ['P1D', 'times the day before'],
   ['P7D', 'times the week before'],
@@ -128,12 +128,7 @@ function Fields({ all, watched, chosen, change, offers }: FieldsProps) {
         )}
         {chosen.side !== 'none' && (
           <>
-            <Field
-              label="Bound"
-              inputMode="decimal"
-              text={chosen.bound}
-              change={bound => change({ bound })}
-            />
+            <Field label="Bound" isNumber text={chosen.bound} change={bound => change({ bound })} />
             {isShare(watched, chosen) && <span>%</span>}
             {isWindowed && menu('Compared with', 'before', befores)}
           </>
@@ -146,7 +141,12 @@ function Fields({ all, watched, chosen, change, offers }: FieldsProps) {
         {menu('Severity', 'severity', severities)}
       </div>
       <Channels names={offers?.channels ?? []} chosen={chosen} change={change} />
-      <Field label="Text" text={chosen.text} change={text => change({ text })} />
+      <Field
+        label="Text"
+        placeholder={textOf(watched)}
+        text={chosen.text}
+        change={text => change({ text })}
+      />
       <Field label="Name" text={chosen.name} change={name => change({ name })} />
     </>
   )

@@ -6,12 +6,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Page } from 'playwright-core'
 import { buildExplorer } from '../../infra/deploy/build-explorer.ts'
 import { apply } from '../../infra/lqe/apply/apply.ts'
+import { loadConfig } from '../../shared/config.ts'
 import type { View } from '../../shared/endpoints/views.ts'
 import { faultsOf } from '../testing/browser.ts'
 import { describeInChromium } from '../testing/tab.ts'
 import { edgeRow } from '../testing/edges.ts'
 import { serveBehind } from '../testing/prefix.ts'
 import { startService, type TestService } from '../testing/service.ts'
+import { warmEndpoints } from '../warm/handler.ts'
 
 const now = '2026-03-10T12:30:30.000Z'
 const project = 'abcdefghijklmnopqrst'
@@ -574,6 +576,42 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
       await page.getByRole('button', { name: 'Views', exact: true }).waitFor()
       expect(await page.getByRole('button', { name: 'Save as endpoint' }).count()).toBe(0)
     })
+  })
+
+  test('an alert is made of the logs, and shows its state and its rows', async () => {
+    const dialog = page.getByRole('dialog', { name: 'New alert' })
+    const alerts = page.getByRole('article')
+    await page.goto(`${address}/#logs.all?project=${project}&.from=&.to=`)
+    await page.getByLabel('API key').fill(service.key)
+    await page.keyboard.press('Enter')
+    await page.getByText(/^100 of 1,266 rows/).waitFor()
+    await page.getByRole('button', { name: 'Alerts' }).click()
+    await alerts.getByText('No alert looks at this endpoint').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await page.goBack()
+    await page.getByText(/^100 of 1,266 rows/).waitFor()
+    await page.getByRole('button', { name: 'New alert' }).click()
+    await dialog.getByLabel('Window').selectOption('last day')
+    await dialog.getByLabel('Name').fill('app.busy')
+    await page.keyboard.press('Tab')
+    await dialog.getByRole('heading', { name: 'app.busy.alert.yaml' }).waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Write to queries/' }).click()
+    await dialog.getByRole('button', { name: 'Write them' }).click()
+    await dialog.getByText('Written. Waiting until app.busy is in force').waitFor()
+    await apply(service.services, { queries, dryRun: false, out: () => {} }) // as `npm start` does
+    await alerts.getByText('1 alert: 1 not evaluated yet').waitFor()
+    const { services, env } = service
+    const made = (await services.endpoints.find('app.busy'))!
+    await warmEndpoints({ services, config: loadConfig(env), log: () => {} }, [made])
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange'))) // as one comes back
+    await alerts.getByText('1 alert: 1 firing').waitFor()
+    await alerts.getByText('Entries: 1200').click()
+    await alerts.getByText('nobody: it shows here and in the log').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await alerts.getByRole('button', { name: 'Show the rows' }).click()
+    await page.getByText('1 row.').waitFor()
+    expect(await cells(1)).toEqual(['1200'])
   })
 
   test('SQL goes to a file, and comes from one', async () => {

@@ -49,7 +49,7 @@ export function draftAlert(
 const mostRows = 10
 
 /** One case in which it fires, and one in which it does not, as far as few rows can show it. */
-export function casesOf(condition: Condition): AlertCase[] {
+function casesOf(condition: Condition): AlertCase[] {
   const { above, below } = condition
   const bound = above ?? below!
   const over = bound + Math.abs(bound) + 1

@@ -231,7 +231,7 @@ class History {
       log: (severity, _, { channel, id } = {}) => {
         if (severity !== 'ERROR') return
         this.counts.givenUp++
-        this.tried.get(`${channel} ${id}`)!.isGivenUp = true
+        this.tried.get([channel, id].join(' '))!.isGivenUp = true
       },
       ask: ({ set }, now) => this.ask(instance, String(set['project']), now),
       prepare: () => this.step(instance, false),
