@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { AlertStatus } from '../../shared/alerts/list.ts'
+import { environment } from '../../shared/alerts/testing/delivering.ts'
+import { answer, startReceiver } from '../../shared/alerts/testing/receiver.ts'
 import { loadConfig } from '../../shared/config.ts'
 import { alertCommand } from '../../infra/lqe/alert.ts'
+import { apply } from '../../infra/lqe/apply/apply.ts'
 import { runCommand } from '../../infra/lqe/testing/command.ts'
 import { edgeRow } from '../testing/edges.ts'
 import { startService, type TestService } from '../testing/service.ts'
@@ -38,7 +41,8 @@ beforeAll(async () => {
   for (const [file, text] of Object.entries(files)) writeFileSync(join(queries, file), text)
   const row = (id: string, project: string) => edgeRow(id, '2026-03-10T12:00:00.000Z', project, '/')
   const rows = [row('a', 'one'), row('b', 'one'), row('c', 'two')]
-  service = await startService({ tables: { 'cloudflare.logs.prod': rows }, queries })
+  const env = { ...environment, ALERTS_TO_LOOPBACK: 'yes', REMEMBER_MS: '1' }
+  service = await startService({ tables: { 'cloudflare.logs.prod': rows }, queries, env })
 })
 afterAll(async () => {
   await service.stop()
@@ -152,4 +156,33 @@ test('lqe alert silence holds it back for as long as it says', async () => {
     code: 1,
     err: expect.stringContaining('such as 2h'),
   })
+})
+
+test('what a receiver refuses shows, without its address, and goes to another one once that is applied', async () => {
+  const { services, env } = service
+  const receiver = await startReceiver({ secure: false, behaviour: answer(404) })
+  const warm = async () => {
+    const found = (await services.endpoints.find('requests'))!
+    await warmEndpoints({ services, config: loadConfig(env), log: () => {} }, [found])
+    return (await seen()).find(({ alert }) => alert === 'told')!
+  }
+  const applied = async (path: string) => {
+    const hook = `{ kind: webhook, url: 'http://127.0.0.1:${receiver.port}/${path}', secret: HOOK_SECRET }`
+    writeFileSync(join(queries, 'channels.yaml'), `hook: ${hook}`)
+    await apply(services, { queries, dryRun: false, out: () => {} })
+  }
+  const told = files['busy.alert.yaml']!.replace(/parameters: .*/, 'parameters: { project: one }')
+  writeFileSync(join(queries, 'told.alert.yaml'), `${told}\nchannels: [hook]`)
+  await applied('rotated')
+  const { undelivered } = await warm()
+  expect(undelivered).toEqual([{ channel: 'hook', since: expect.stringMatching(/Z$/), givenUp: false }])
+  expect((await lqe('list')).out).toMatch(/  told  project=one  value 2  not delivered to hook since \S+Z\n/)
+  expect(await (await service.fetch('/api/alerts')).text()).not.toMatch(/127\.0\.0\.1|rotated|HOOK_SECRET/)
+  expect((await warm()).undelivered).toEqual(undelivered) // it waits
+  receiver.behaviour = answer(204)
+  await applied('new')
+  expect((await warm()).undelivered).toEqual([])
+  expect(receiver.received.map(({ path }) => path)).toEqual(['/rotated', '/new'])
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  await receiver.close()
 })

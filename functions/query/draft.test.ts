@@ -74,6 +74,49 @@ describe('a draft', () => {
       expect(await draft({ sql })).toMatchObject({ status: 403, code: 'sandbox_violation' })
   })
 
+  const alert = {
+    name: 'many',
+    parameters: {},
+    condition: { value: 'rows', above: 5 },
+    severity: 'info',
+    text: 'Many.',
+    channels: [],
+  }
+
+  test('may be an alert on the endpoint, which needs no SQL, or one with the endpoint that it is on', async () => {
+    const project = { parameters: { project: 'p', stranger: 'x' } }
+    const own = await draft({ sql: undefined, alert: { ...alert, ...project } })
+    expect(own.result.files.map(({ name }) => name)).toEqual(['many.alert.yaml'])
+    expect(own.result.files[0]!.text).toContain(
+      '\nendpoint: logs.all\nparameters:\n  project: p\ncondition:\n',
+    )
+    const both = await draft({ alert: { ...alert, ...project } })
+    expect(both.result.files.map(({ name }) => name)).toEqual([
+      'app.errors.sql',
+      'app.errors.yaml',
+      'many.alert.yaml',
+    ])
+    expect(both.result.files[2]!.text).toContain('\nendpoint: app.errors\n')
+    expect(await draft({ sql: undefined, alert }, await service.issue({}))).toMatchObject({ status: 403 })
+  })
+
+  test.each([
+    [{ name: 'Many' }, 'name'],
+    [{ name: undefined }, 'alert.name'],
+    [{ parameters: { project: 1 } }, 'alert.parameters'],
+    [{ parameters: {} }, 'parameters.project'],
+    [{ condition: { value: 'errors', above: 5 } }, 'condition.value'],
+    [{ condition: { value: 'rows' } }, 'condition'],
+    [{ condition: { value: 'rows', before: 'PT1H', above: 2 } }, 'condition.before'],
+    [{ text: '{{ nothing }}' }, 'text'],
+    [{ severity: 'loud' }, 'severity'],
+    [{ sets: [] }, 'sets'],
+  ])('is refused of an alert %j', async (change, parameter) => {
+    const given = { ...alert, parameters: { project: 'p' }, ...change }
+    const { status, code, errors } = await draft({ sql: undefined, alert: given })
+    expect([status, code, errors[0]!.parameter]).toEqual([400, 'invalid_parameter', parameter])
+  })
+
   const text = { type: 'string' }
   test.each([
     [{ name: undefined }, 'name'],
