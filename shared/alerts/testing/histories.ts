@@ -312,12 +312,14 @@ class History {
 
   /** A receiver may fail before it takes a message, and after. */
   private async deliver(instance: Instance, channel: string, message: Message): Promise<void> {
+    const began = this.clock
     await this.step(instance, false)
     const key = `${channel} ${message.id}`
     this.tried.set(key, this.tried.get(key) ?? { said: `${message.state} ${message.at}`, isGivenUp: false })
     const fails = () => channel === this.dead || this.random(100) < this.chances.refuse
     const later = () => new DeliveryError('of the history', this.random(2) * 90_000)
-    if (fails()) throw later()
+    // A try has ten seconds: one that stood still while its message was given up reaches nobody.
+    if (fails() || this.clock - began > 60 * minuteMs) throw later()
     this.received.push({ channel, message })
     this.counts.deliveries++
     await this.step(instance, false)
