@@ -114,11 +114,12 @@ function Fields({ all, watched, chosen, change, offers }: FieldsProps) {
   return (
     <>
       <div class="alert-fields" role="group" aria-label="When">
-        {menu(
-          'What is looked at',
-          'title',
-          all.map(({ title }) => [title, title]),
-        )}
+        <Menu
+          label="What is looked at"
+          choices={all.map(({ title }) => [title, title])}
+          chosen={chosen.title}
+          act={title => change({ title, side: 'above', of: '' })}
+        />
         {isDivisible &&
           menu('Divided by', 'of', [['', 'as it is'], ...numbers.map(each => [each, `of ${each}`] as const)])}
         {menu(
