@@ -1,11 +1,13 @@
 /** The page: a key first, then the endpoints it may call, and the one that is open, as logs, as usage or as a form. */
 import { signal } from '@preact/signals'
-import { Fragment, render } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { type ComponentChildren, Fragment, render } from 'preact'
+import { useLayoutEffect } from 'preact/hooks'
 import { listenTo, palette } from './commands.ts'
+import { Button } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import { Header, leave, openPalette, openShortcuts } from './header.tsx'
 import { KeyForm, shareKey, storedKey, storeKey } from './key.tsx'
+import { Failure } from './problem.tsx'
 import { allOf, type Shape, shapeOf } from './logs/shape.ts'
 import { type First, Places, type View } from './places.ts'
 import { queryView } from './query/view.tsx'
@@ -37,12 +39,31 @@ const usageEndpoint = 'service.usage'
 /** Its scripts come when it is first opened: a chart needs neither logs nor usage. */
 async function loaded(name: First['name'], load: () => Promise<First['open']>): Promise<First> {
   const body = <p class="problem">This part of the page could not be loaded: reload the page.</p>
-  const unloaded = () => ({ body, values: () => ({}), close: () => {} })
-  return { name, open: await load().catch(() => unloaded) }
+  return { name, open: await load().catch(() => () => unopened(body)) }
+}
+
+/** In place of a view: the address stays as it is. */
+function unopened(body: ComponentChildren): View {
+  return { body, values: () => ({}), close: () => {} }
+}
+
+function Unread({ error, again }: { error: ServiceError; again(): Promise<void> }) {
+  return (
+    <>
+      <Failure error={error} />
+      <Button press={() => void again()}>Try again</Button>
+    </>
+  )
 }
 
 function placesOf(key: string, endpoints: Endpoint[]): Places {
   const firsts = new Map<Endpoint, Promise<First | null>>()
+  /** What can be shown is not known; it is asked again. */
+  const unread = (endpoint: Endpoint, error: unknown): First => {
+    if (!(error instanceof ServiceError)) throw error
+    firsts.delete(endpoint)
+    return { name: 'Logs', open: () => unopened(<Unread error={error} again={places.visit} />) }
+  }
   const firstOf = async (endpoint: Endpoint): Promise<First | null> => {
     if (endpoint.name === usageEndpoint)
       return loaded('Usage', async () => (await import('./usage.tsx')).usageView)
@@ -57,7 +78,7 @@ function placesOf(key: string, endpoints: Endpoint[]): Places {
     key,
     endpoints,
     firstOf(endpoint) {
-      const known = firsts.get(endpoint) ?? firstOf(endpoint)
+      const known = firsts.get(endpoint) ?? firstOf(endpoint).catch(error => unread(endpoint, error))
       firsts.set(endpoint, known)
       return known
     },
@@ -77,19 +98,23 @@ function placesOf(key: string, endpoints: Endpoint[]): Places {
 const hasRun = 'has run'
 
 function openForm(opening: Opening & { hasView: boolean }): View {
-  const remember: Opening['remember'] = (link, step) => {
-    opening.remember(link, step)
-    history.replaceState(hasRun, '')
-  }
+  const remember: Opening['remember'] = (link, step) => opening.remember(link, step, hasRun)
   return queryView({ ...opening, remember, hasRun: history.state === hasRun })
 }
 
 /** Tables of the endpoint that can be shown as logs. */
 async function readShapes(key: string, endpoint: Endpoint): Promise<Shape[]> {
-  const tables = endpoint.sandbox ? await listTables(key, endpoint).catch(() => []) : []
+  const tables = endpoint.sandbox ? await listTables(key, endpoint).catch(noneFor) : []
   const [first, ...others] = tables.map(shapeOf).filter(shape => shape !== null)
   if (!first) return []
   return others.length === 0 ? [first] : [allOf([first, ...others]), first, ...others]
+}
+
+/** A refusal is for good; what fails to come now may come later. */
+function noneFor(error: unknown): [] {
+  const { status = 0 } = error instanceof ServiceError ? error.problem : {}
+  if (status >= 400 && status < 500 && status !== 429) return []
+  throw error
 }
 
 function Page() {
@@ -112,7 +137,7 @@ function Page() {
 }
 
 function Workroom({ apiKey, places }: { apiKey: string; places: Places }) {
-  useEffect(() => {
+  useLayoutEffect(() => {
     palette.open = () => openPalette(apiKey, places)
     return listenTo({ 'All commands': palette.open, 'Keyboard shortcuts': openShortcuts })
   }, [])
@@ -121,7 +146,10 @@ function Workroom({ apiKey, places }: { apiKey: string; places: Places }) {
   return (
     <>
       <Header opened={{ apiKey, places, open }} />
-      <main class={`workroom${isWide ? ' wide' : ''}`}>
+      <main
+        class={`workroom${isWide ? ' wide' : ''}`}
+        inert={places.isLeaving.value}
+        aria-busy={places.isLeaving.value || undefined}>
         {places.endpoints.length === 0 && <NoEndpoints />}
         {places.unknown.value !== '' && (
           <p class="notice" role="alert">

@@ -1,8 +1,8 @@
 /** What one takes along from an endpoint or view to the next. */
 import { expect, test } from '@jest/globals'
 import type { Link } from './link.ts'
-import { linkTo } from './places.ts'
-import type { Endpoint } from './service.ts'
+import { linkTo, Places } from './places.ts'
+import type { Endpoint, Opening } from './service.ts'
 
 const endpointOf = (name: string, ...parameters: string[]) =>
   ({
@@ -60,4 +60,47 @@ test('a view is as it was left, at the time that was chosen since', () => {
     'SELECT 1',
   ])
   expect(back('-1h')).toMatchObject({ view: [['search', 'x']], values: { iso_timestamp_start: '-1h' } })
+})
+
+test('while the next endpoint is still being read, its address stays, and the view that is left is noted as it was', async () => {
+  const before = { location: globalThis.location, history: globalThis.history, document: globalThis.document }
+  const at = { hash: '' }
+  const go = (_: unknown, __: string, hash: string) => void (at.hash = hash)
+  Object.assign(globalThis, { location: at, history: { pushState: go, replaceState: go }, document: {} })
+  try {
+    const openings: Opening[] = []
+    const waiting: (() => void)[] = []
+    const open = (opening: Opening) => {
+      openings.push(opening)
+      return { body: null, values: () => ({}), close() {} }
+    }
+    const places = new Places({
+      key: 'k',
+      endpoints: [logs, endpointOf('usage'), endpointOf('counts')],
+      firstOf: () => new Promise(found => waiting.push(() => found({ name: 'Logs', open }))),
+      openForm: open,
+    })
+    const arrive = async () => {
+      waiting.splice(0).forEach(found => found())
+      await new Promise(resolve => setTimeout(resolve))
+    }
+    at.hash = '#logs?.severity=error'
+    void places.visit()
+    await arrive()
+    places.choose('usage')
+    const [asked] = openings
+    asked!.remember(asked!.link, false) // rows that are late
+    expect([at.hash, places.isLeaving.value]).toEqual(['#usage', true])
+    places.choose('counts')
+    await arrive()
+    expect([at.hash, places.isLeaving.value, places.open.value?.endpoint.name]).toEqual([
+      '#counts',
+      false,
+      'counts',
+    ])
+    places.choose('logs')
+    expect(at.hash).toBe('#logs?.severity=error')
+  } finally {
+    Object.assign(globalThis, before)
+  }
 })

@@ -68,6 +68,8 @@ export class Places {
   readonly open = signal<Open | null>(null)
   /** An endpoint that a link names, and that there is none of. */
   readonly unknown = signal('')
+  /** Whether one is on the way to another endpoint: the address is its own already, the view still the one before. */
+  readonly isLeaving = signal(false)
   readonly #setup: Setup
   readonly #left = new Map<string, Left>()
   /** By the endpoint's name: the place of its view that was open last. */
@@ -86,21 +88,24 @@ export class Places {
     const isKnown = link?.endpoint === endpoint.name
     const sought = isKnown ? link : { endpoint: endpoint.name, values: {}, sql: null, view: [] }
     const number = ++this.#visits
+    this.isLeaving.value = this.open.value !== null && this.open.value.endpoint !== endpoint
     const kind = kindOf(sought)
     const [first, alerts] = await Promise.all([
       this.#setup.firstOf(endpoint),
       kind === 'alerts' ? this.#setup.alerts() : null,
     ])
     if (number !== this.#visits) return // one went on meanwhile
+    this.isLeaving.value = false
     const place = placeOf(endpoint, first, kind)
     const now = this.open.value
     document.title = `${endpoint.name} · Log explorer`
     this.unknown.value = link && !isKnown ? link.endpoint : ''
     if (now?.view.revisit && now.place === place && this.unknown.value === '') return now.view.revisit(sought)
     now?.view.close()
-    const asks: Opening['remember'] = (asked, step) => {
+    const asks: Opening['remember'] = (asked, ...how) => {
+      if (this.isLeaving.value) return // an answer that is late is of the view that is left
       noteRecent(asked)
-      remember(asked, step)
+      remember(asked, ...how)
     }
     const opening = { key: this.#setup.key, endpoint, link: sought, remember: asks }
     const chosen = { first, alerts, form: null }[kind]
@@ -111,7 +116,7 @@ export class Places {
   /** A step to another address; what is left here is known when one comes back. */
   readonly follow = (link: Link): void => {
     const [now, open] = [readLink(location.hash), this.open.value]
-    if (now && open) {
+    if (now && open && !this.isLeaving.value) {
       this.#left.set(open.place, { link: now, values: open.view.values() })
       this.#last.set(now.endpoint, open.place)
     }
@@ -188,10 +193,10 @@ export function linkTo(endpoint: Endpoint, { now, values, before, fresh }: Leavi
   }
 }
 
-/** @param step whether it is a person's step, which Back goes back by; else it takes the place of the last */
-function remember(link: Link, step: boolean): void {
+function remember(link: Link, step: boolean, note?: string): void {
   const hash = writeLink(link)
-  if (hash === location.hash) return
-  if (step) history.pushState(null, '', hash)
-  else history.replaceState(null, '', hash)
+  const isThere = hash === location.hash
+  if (isThere && note === undefined) return
+  if (step && !isThere) history.pushState(note, '', hash)
+  else history.replaceState(note, '', hash)
 }

@@ -48,8 +48,12 @@ export interface Opening {
   key: string
   endpoint: Endpoint
   link: Link
-  /** Puts what is asked into the address. @param step whether it is a step that Back goes back by */
-  remember(link: Link, step: boolean): void
+  /**
+   * Puts what is asked into the address.
+   * @param step whether it is a person's step, which Back goes back by; else it takes the place of the last
+   * @param note what the browser notes beside it
+   */
+  remember(link: Link, step: boolean, note?: string): void
 }
 
 export interface Query {
