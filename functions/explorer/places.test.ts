@@ -79,6 +79,7 @@ test('while the next endpoint is still being read, its address stays, and the vi
       endpoints: [logs, endpointOf('usage'), endpointOf('counts')],
       firstOf: () => new Promise(found => waiting.push(() => found({ name: 'Logs', open }))),
       openForm: open,
+      alerts: async () => ({ name: 'Alerts', open }),
     })
     const arrive = async () => {
       waiting.splice(0).forEach(found => found())

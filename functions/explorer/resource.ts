@@ -44,10 +44,9 @@ export class Resource<T> {
 
   /** Takes away what came back, and what is on its way. */
   clear(): void {
-    this.stop()
     batch(() => {
+      this.#run.drop()
       this.answer.value = null
-      this.isRunning.value = false
     })
   }
 }
@@ -81,5 +80,11 @@ export function takeLatest(idle = () => {}) {
       }
     }
   }
-  return Object.assign(run, { stop: () => running?.abort(), isRunning: () => running !== null })
+  /** Gives it up without a word of it. */
+  const drop = () => {
+    running?.abort()
+    running = null
+    idle()
+  }
+  return Object.assign(run, { stop: () => running?.abort(), drop, isRunning: () => running !== null })
 }

@@ -1,5 +1,5 @@
 /** Answers that are late, reordered, refused or cut: what is on the screen is of one question, or says that it is not. */
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import type { Endpoint } from '../service.ts'
 import { Asking } from './asking.ts'
 import { LiveTail } from './live-tail.ts'
@@ -44,7 +44,9 @@ beforeEach(() => {
         refuse: (status, detail) => respond({ title: 'Refused', detail }, status),
         cut: () => resolve(new Response('{"result":[{"id":')),
       })
-      init!.signal!.addEventListener('abort', () => reject(new DOMException('', 'AbortError')))
+      const end = () => reject(new DOMException('', 'AbortError'))
+      if (init!.signal!.aborted) end()
+      else init!.signal!.addEventListener('abort', end)
     })
 })
 
@@ -137,6 +139,46 @@ test('an answer that is cut is a failure, of the rows, the chart and the pattern
     expect.stringMatching(/^No chart: It was cut/),
     expect.stringMatching(/^It was cut/),
   ])
+})
+
+test('what cannot be asked says why, also where rows were on their way', async () => {
+  const { store } = open()
+  store.change({ from: 'now', to: 'now-1h' })
+  await settled()
+  expect([store.isRunning.value, store.problem.value]).toEqual([
+    false,
+    expect.objectContaining({ message: 'The end is not after the beginning.' }),
+  ])
+})
+
+test('a press in the legend of an old chart changes what is asked now', () => {
+  const { store } = open()
+  const filter = (value: string) => ({ path: 'message', operator: '=' as const, value })
+  store.filter({ ...filter('x'), operator: '!=' }) // the chart is not there yet
+  store.press({ filters: [filter('y')] })
+  expect(store.state.value.filters.map(({ value }) => value)).toEqual(['x', 'y'])
+})
+
+test('who follows, stops and follows again has one row of looks, and none after a stop', async () => {
+  jest.useFakeTimers()
+  try {
+    const { store, asking } = open()
+    const following = new LiveTail(store, asking)
+    asking.stop()
+    await jest.advanceTimersByTimeAsync(10)
+    const asked = waiting.length
+    following.start()
+    await jest.advanceTimersByTimeAsync(3000)
+    expect(waiting.length).toBe(asked + 1)
+    following.stop() // while a look is on its way
+    following.start()
+    await jest.advanceTimersByTimeAsync(0)
+    following.stop()
+    await jest.advanceTimersByTimeAsync(10_000)
+    expect([waiting.length, store.following.value]).toEqual([asked + 1, null])
+  } finally {
+    jest.useRealTimers()
+  }
 })
 
 test('older rows are added once, and what fails to come takes nothing away', async () => {

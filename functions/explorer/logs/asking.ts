@@ -143,7 +143,9 @@ export class Asking {
 
   /** The service would refuse it. */
   #unasked(detail: string, parameter?: string): void {
-    this.stop()
+    this.#rows.drop()
+    this.#store.chart.clear()
+    this.#store.patterns.clear()
     const errors = parameter === undefined ? [] : [{ parameter, detail }]
     const { chart, state } = this.#store
     const problem = new ServiceError({ title: 'Not asked yet', detail, errors })

@@ -141,7 +141,7 @@ function Key({ layer, unit, chart, store }: { layer: Layer; unit: string; chart:
       class={`key${only ? ' quiet' : ''}`}
       aria-pressed={pressed?.alone}
       title={`${name}${does ?? ''}`}
-      press={pressed ? () => store.change(pressed.patch) : null}>
+      press={only ? () => store.press(only) : null}>
       <i class={`swatch shape-${colour}`} aria-hidden="true" style={{ background: barColour(colour) }} />
       <span>{shortened(name)}</span>
       {number && ` ${number}`}

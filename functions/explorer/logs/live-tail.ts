@@ -43,7 +43,12 @@ export class LiveTail {
   }
 
   #again(): void {
-    this.#timer = setTimeout(() => void this.#look().finally(() => this.#timer && this.#again()), everyMs)
+    // A look that was given up by a stop begins no row of looks beside that of the next start.
+    const timer = setTimeout(
+      () => void this.#look().finally(() => this.#timer === timer && this.#again()),
+      everyMs,
+    )
+    this.#timer = timer
   }
 
   async #look(): Promise<void> {

@@ -7,7 +7,7 @@ import type { Row } from '../../../shared/engines/engine.ts'
 import { iso } from '../../../shared/answers/times.ts'
 import { type Link, writeLink } from '../link.ts'
 import { type Answer, type Endpoint, now, type Opening, parametersOf, runQuery } from '../service.ts'
-import type { Chart } from './chart.ts'
+import { type Chart, pressOf } from './chart.ts'
 import type { Patterns } from './patterns.ts'
 import { type Failure, Resource } from '../resource.ts'
 import { keyOf } from './rows.ts'
@@ -199,6 +199,11 @@ export class Store {
     this.set(after)
     this.#opening.remember(this.linkTo(after), true)
     this.#asks(before, again)
+  }
+
+  /** Shows rows of a kind alone, or all again: of what is asked now, as the chart may be behind. */
+  press(only: Parameters<typeof pressOf>[0]): void {
+    this.change(pressOf(only, this.next.value).patch)
   }
 
   filter(added: Filter): void {
