@@ -103,6 +103,7 @@ export function Choose({ label, choices, chosen, choose }: ChooseProps) {
       <TextInput
         type="search"
         ref={input}
+        autofocus // at once, by the browser: what is typed next is meant for it
         aria-label={`Find: ${label}`}
         placeholder="Find"
         aria-controls={id}

@@ -122,12 +122,12 @@ function useFormat(store: Store): TimeFormat {
   return useMemo(() => ({ hasDay, digits }), [hasDay, digits])
 }
 
-/** The active row comes into sight, and has the focus, where a key or a link has chosen it. */
+/** The active row comes into sight, and has the focus, where a key or a link has chosen it and nobody writes elsewhere. */
 function useRevealed({ active }: Store, element: { current: HTMLElement | null }): void {
   useLayoutEffect(() => {
     const made = active.value && element.current!.querySelector<HTMLElement>('[aria-selected=true]')
     made?.scrollIntoView({ block: 'nearest' })
-    made?.focus({ preventScroll: true })
+    if (!document.activeElement?.matches('input, select, dialog *')) made?.focus({ preventScroll: true })
   }, [active.value])
 }
 

@@ -93,18 +93,19 @@ export function Toolbar({ store, acts }: { store: Store; acts: Acts }) {
 /** Runs what is written, where its range is one; else says what is wrong with which bound. */
 function useRun(store: Store, from: RefObject<HTMLInputElement | null>) {
   const to = useRef<HTMLInputElement>(null)
-  const trouble = useSignal('')
+  /** What is wrong with the bounds as they are written, of the state that they were to change. */
+  const wrong = useSignal({ of: store.state.value, detail: '' })
   const { state } = store
-  useEffect(() => void (trouble.value = ''), [state.value])
   const run = () => {
     const range = rangeOf(store.next.value, now())
     const bad = store.isCustom.value && 'wrong' in range && range
-    trouble.value = bad ? bad.detail : ''
+    wrong.value = { of: state.value, detail: bad ? bad.detail : '' }
     if (bad) ({ from, to })[bad.wrong].current?.focus()
     else store.change({}, { again: true })
     return !bad
   }
-  return { to, trouble: trouble.value, run }
+  const trouble = wrong.value.of === state.value ? wrong.value.detail : ''
+  return { to, trouble, run }
 }
 
 const boundHint = 'also now-15m, today, or now-1d/d for the day before'

@@ -106,11 +106,12 @@ function Field({ store, parameter }: { store: QueryStore; parameter: Parameter }
   )
 }
 
-/** What is to be put right first takes the focus. @returns for the element that has the control */
-function useFocusOfWrong({ firstWrong, problems }: QueryStore, name: string) {
+/** What is to be put right first takes the focus, unless one writes on meanwhile. @returns for the element that has the control */
+function useFocusOfWrong({ firstWrong, problems, isCurrent }: QueryStore, name: string) {
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    if (firstWrong.value === name) element.current!.querySelector<HTMLElement>('input, select')!.focus()
+    if (firstWrong.value === name && isCurrent.value)
+      element.current!.querySelector<HTMLElement>('input, select')!.focus()
   }, [problems.value])
   return element
 }

@@ -1,6 +1,6 @@
 /** The caller's own SQL, where the endpoint takes it: a switch, the worked examples, and the editor. */
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import examples from '../../../queries/README.md'
 import type { TableDescription } from '../../query/endpoints.ts'
 import { Button } from '../controls.tsx'
@@ -67,7 +67,8 @@ function Code({ store, tables }: CodeProps) {
     void openIn(place.current!, { store, tables }).then(opened => (editor.value = opened))
     return () => editor.value?.close()
   }, [])
-  useEffect(() => editor.value?.set(text.value), [editor.value, text.value])
+  // Before the next key: one that is typed into the text before would be lost.
+  useLayoutEffect(() => editor.value?.set(text.value), [editor.value, text.value])
   useEffect(() => editor.value?.setTables(tables.value), [editor.value, tables.value])
   useEffect(
     () => editor.value?.underline(sqlProblems.value),
