@@ -3,6 +3,8 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import type { Endpoint } from '../service.ts'
 import { Asking } from './asking.ts'
 import { LiveTail } from './live-tail.ts'
+import { Entries } from './entries.ts'
+import { keyOf } from './rows.ts'
 import { shapeOf } from './shape.ts'
 import { askedOf } from './state.ts'
 import { Store } from './store.ts'
@@ -139,6 +141,31 @@ test('an answer that is cut is a failure, of the rows, the chart and the pattern
     expect.stringMatching(/^No chart: It was cut/),
     expect.stringMatching(/^It was cut/),
   ])
+})
+
+test('an entry that does not come leaves none of another in its place, and can be read again', async () => {
+  const { store } = open()
+  const entries = new Entries(store)
+  ofRows().answer(rowsOf(2))
+  await settled()
+  const last = () => waiting.findLast(({ sql }) => /'r\d'/.test(sql))!
+  store.change({ row: keyOf(rowsOf(2)[0]!, store.shape.value) })
+  last().answer(rowsOf(1))
+  await settled()
+  expect(entries.opened.value!.entry).toMatchObject({ id: 'r0' })
+  store.change({ row: keyOf(rowsOf(2)[1]!, store.shape.value) })
+  last().refuse(503, 'Later.')
+  await settled()
+  expect([entries.opened.value, entries.problem.value!.message]).toEqual([null, 'Later.'])
+  entries.read()
+  entries.stop()
+  await settled()
+  expect([entries.opened.value, entries.problem.value, entries.isReading.value]).toEqual([null, null, false])
+  entries.read()
+  last().answer(rowsOf(1, 1))
+  await settled()
+  expect(entries.opened.value!.entry).toMatchObject({ id: 'r1' })
+  entries.end()
 })
 
 test('what cannot be asked says why, also where rows were on their way', async () => {

@@ -47,7 +47,7 @@ export class Entries {
     this.#store = store
     this.#unwatch = effect(() => {
       const isWanted = this.#wanted.value !== ''
-      untracked(() => (isWanted ? this.#read() : this.#close()))
+      untracked(() => (isWanted ? this.read() : this.#close()))
     })
   }
 
@@ -69,7 +69,8 @@ export class Entries {
     })
   }
 
-  #read(): void {
+  /** Also again, where it failed or was stopped: the one before it goes then, as it is not what is asked. */
+  readonly read = (): void => {
     const { state, shape } = this.#store
     const name = this.#wanted.value
     const { time, id, table } = entryNamed(state.value.row, shape.value)
@@ -84,7 +85,7 @@ export class Entries {
         this.opened.value = { name, shape: own, entry: rows[0] ? { ...source, ...rows[0] } : null, redacted }
       })
     }
-    void this.#run(job)
+    void this.#run(job, () => (this.opened.value = this.problem.value = null))
   }
 
   /**
@@ -112,7 +113,7 @@ export class Entries {
           `Many entries of other tables stand between it and its neighbours: these are of ${table}.`,
         ]
     }
-    void this.#run(job).then(() => isUnread && this.#read())
+    void this.#run(job).then(() => isUnread && this.read())
   }
 
   /**
@@ -142,7 +143,10 @@ export class Entries {
     return null
   }
 
-  #run(job: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    return this.#latest(job, error => error !== 'stopped' && (this.problem.value = error))
+  #run(job: (signal: AbortSignal) => Promise<void>, failed = () => {}): Promise<void> {
+    return this.#latest(job, error => {
+      failed()
+      if (error !== 'stopped') this.problem.value = error
+    })
   }
 }

@@ -56,12 +56,13 @@ export function Entry({ store, entries, values }: Props) {
         </div>
         {/* The last entry, until this one is there. */}
         <div inert={isReading.value}>
-          {problem.value ? (
-            <Failure error={problem.value} />
+          {problem.value && <Failure error={problem.value} />}
+          {problem.value || !opened.value ? (
+            !isReading.value && <Button press={entries.read}>Read the entry</Button>
           ) : entry ? (
-            <Details store={store} {...opened.value!} entry={entry} values={values} find={find.value} />
+            <Details store={store} {...opened.value} entry={entry} values={values} find={find.value} />
           ) : (
-            opened.value && <p class="hint">This entry is not there any more.</p>
+            <p class="hint">This entry is not there any more.</p>
           )}
         </div>
       </aside>
