@@ -85,7 +85,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
   async function open(link: string, slash = '/'): Promise<void> {
     await page.goto(`${address}${slash}#${link}`)
     await page.getByLabel('API key').fill(service.key)
-    await page.keyboard.press('Enter')
+    await page.getByLabel('API key').press('Enter')
     await page.getByRole('heading', { name: link.split('?')[0]!, level: 2 }).waitFor()
   }
 
@@ -135,7 +135,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await other.getByRole('button', { name: 'Change key' }).click()
     await Promise.all([other, page].map(atForm))
     await page.getByLabel('API key').fill(service.key)
-    await page.keyboard.press('Enter')
+    await page.getByLabel('API key').press('Enter')
     await isOpen(page)
     await other.reload()
     await third.goto(page.url())
@@ -441,8 +441,9 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
       await page.getByText(/^100 of 1,266 rows/).waitFor()
     }
     async function save(name: string): Promise<void> {
-      await dialog().getByLabel('Save what is asked now as').fill(name)
-      await page.keyboard.press('Enter')
+      const field = dialog().getByLabel('Save what is asked now as')
+      await field.fill(name)
+      await field.press('Enter')
     }
     const said = (text: string) => dialog().getByRole('status').getByText(text).waitFor()
 
@@ -679,7 +680,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.setViewportSize({ width: 375, height: 740 })
     await page.goto(`${service.url}/#service.usage`)
     await page.getByLabel('API key').fill(service.key)
-    await page.keyboard.press('Enter')
+    await page.getByLabel('API key').press('Enter')
     await page.getByText('12 calls, 1 error, $6.25.').waitFor()
     await drawn()
     expect(await faultsOf(page)).toEqual([])

@@ -1,7 +1,12 @@
 /** A tab of a real browser for the tests of a suite. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { Random } from '../../shared/sandbox/testing/random.ts'
 import { chromiumPath, launch } from './browser.ts'
+import { slowDown } from './slow.ts'
+
+/** `SLOW_PAGE=7`: in a slow page of a slow service, by that seed. */
+const seed = Number(process.env['SLOW_PAGE'] ?? 0)
 
 export interface Tab {
   page: Page
@@ -36,6 +41,8 @@ export function describeInChromium(
         if (message.type() === 'error' && !refused) tab.wrong.push(message.text())
       })
       tab.page = await tab.context.newPage()
+      if (seed > 0)
+        await slowDown(tab.context, new Random(seed), { slower: 4 + (seed % 12), late: 800, wrong: 0 })
     })
     afterAll(() => browser.close())
 
