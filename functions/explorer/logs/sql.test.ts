@@ -248,11 +248,12 @@ describe('all tables', () => {
         .map(({ id }) => text(id))
         .toSorted(),
     )
-    for (const [sort, ascending] of [
+    const orders = [
       ['', false],
-      ['', true],
       ['metadata.request.path', true],
-    ] as const) {
+      ['', true],
+    ] as const
+    for (const [sort, ascending] of orders.slice(0, rounds(2, 3))) {
       const state = { ...plain, sort, ascending }
       const pages: Row[] = []
       for (let after: After = null; pages.length < 27;) {
