@@ -1,4 +1,5 @@
 /** A whole service for tests over HTTP: real engine, real store, real framework, on a free port. */
+import { setMaxListeners } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -83,6 +84,7 @@ export async function startService({
   const key = await issue({ rights: [...rights] })
   // A body that nobody reads keeps its connection open, and with it the process.
   const ended = new AbortController()
+  setMaxListeners(0, ended.signal) // one for each call
   return {
     url,
     key,
