@@ -1,7 +1,12 @@
 /** `lqe versions`, `lqe diff`, `lqe restore`: what was applied before, and going back to it. */
 import { Command } from 'commander'
 import { emptyBindings, type Endpoint, endpointIn } from '../../../shared/endpoints/definition.ts'
-import { documentAt, type EndpointVersion, listVersions, nameOfVersion } from '../../../shared/endpoints/versions.ts'
+import {
+  documentAt,
+  type EndpointVersion,
+  listVersions,
+  nameOfVersion,
+} from '../../../shared/endpoints/versions.ts'
 import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Services } from '../../../shared/services.ts'
 import { accountHere } from '../account.ts'
