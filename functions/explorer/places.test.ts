@@ -9,7 +9,7 @@ const endpointOf = (name: string, ...parameters: string[]) =>
     name,
     parameters: parameters.map(each => ({
       name: each,
-      ...(/start/.test(each) ? { format: 'iso-timestamp' } : {}),
+      ...(/start|end/.test(each) ? { format: 'iso-timestamp' } : {}),
     })),
   }) as unknown as Endpoint
 
@@ -60,6 +60,16 @@ test('a view is as it was left, at the time that was chosen since', () => {
     'SELECT 1',
   ])
   expect(back('-1h')).toMatchObject({ view: [['search', 'x']], values: { iso_timestamp_start: '-1h' } })
+})
+
+test('a range goes along whole: with its end, and without the one of before where it goes on until now', () => {
+  const counts = endpointOf('counts', 'iso_timestamp_start', 'iso_timestamp_end')
+  const day = { iso_timestamp_start: '2026-11-21T23:00:00Z', iso_timestamp_end: '2026-11-22T23:00:00Z' }
+  expect(linkTo(counts, { ...plain, now: at('logs'), values: day }).values).toEqual(day)
+  const before = { link: { ...at('counts', [['from', 'x']]), values: day }, values: day }
+  const untilNow = { iso_timestamp_start: '2026-11-21T23:00:00Z', iso_timestamp_end: '' }
+  const { view, values } = linkTo(counts, { ...plain, before, now: at('logs'), values: untilNow })
+  expect([view, values]).toEqual([[], { iso_timestamp_start: '2026-11-21T23:00:00Z' }])
 })
 
 test('while the next endpoint is still being read, its address stays, and the view that is left is noted as it was', async () => {

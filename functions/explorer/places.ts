@@ -179,15 +179,18 @@ export function linkTo(endpoint: Endpoint, { now, values, before, fresh }: Leavi
     name === 'zone' || (name === 'redact' && (isSame || value === 'true'))
   const isShared = (name: string) => endpoint.parameters.some(parameter => parameter.name === name)
   const shared = Object.entries(values).filter(([name, value]) => value !== '' && isShared(name))
-  const { start } = parametersOf(endpoint)
+  const { start, end } = parametersOf(endpoint)
   const plain = (time = '') => time.replace(/^now-/, '-') // as others write it
   const given = shared.find(([name]) => name === start)
-  const isMoved = given && plain(given[1]) !== plain(before?.values[start!])
+  const isOther = (name = '') => plain(values[name]) !== plain(before?.values[name])
+  const isMoved = given && (isOther(start) || isOther(end))
   const stale = ['zone', 'redact', ...(isMoved ? ['from', 'to'] : [])]
   const own = (before?.link.view ?? fresh).filter(([name]) => !stale.includes(name))
+  const taken = { ...before?.link.values, ...Object.fromEntries(shared) }
+  if (given && end && !values[end]) delete taken[end] // a range goes along whole, also one that ends now
   return {
     endpoint: endpoint.name,
-    values: { ...before?.link.values, ...Object.fromEntries(shared) },
+    values: taken,
     sql: before?.link.sql ?? null,
     view: [...own, ...(now?.view.filter(goesOn) ?? [])],
   }

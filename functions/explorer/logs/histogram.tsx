@@ -116,13 +116,14 @@ function Keys({ bars, chart, store }: { bars: Bars; chart: Chart; store: Store }
   )
 }
 
-/** Of all rows: `+41 %`, as the menu says on what. */
+/** Of all rows: `+41 %`, as the menu says on what; beside another measure it says that it is of rows. */
 function Difference({ chart: { state, total, before } }: { chart: Chart }) {
   const period = comparisonText(state.compare)
   if (!period) return null
   if (!before) return <span class="change">nothing to compare with: the range has no beginning</span>
   return (
     <b class="change" title={`${rowsText(total)}, ${rowsText(before.total)} in ${period}`}>
+      {state.measure === 'rows' ? '' : 'rows '}
       {differenceText(total, before.total) || 'none before'}
     </b>
   )

@@ -118,6 +118,8 @@ describe('ranges in words', () => {
     expect(inAddress(' Yesterday ', 'UTC')).toBe('now-1d/d')
     expect(inService('now/d', 'UTC', now)).toBe('2026-11-21T00:00:00Z')
     expect(inService('now-1h', 'UTC', now)).toBe('now-1h')
+    expect(inService('now-1d/d', 'UTC', now, true)).toBe('2026-11-21T00:00:00Z')
+    expect(inService('now', 'UTC', now, true)).toBe('')
     for (const from of ['now/x', 'now-d', '/d', 'now-1d/', 'constructor'])
       expect(rangeOf({ from, to: '' }, now)).toMatchObject({
         wrong: 'from',

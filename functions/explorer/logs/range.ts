@@ -221,10 +221,11 @@ export function briefly(from: string, to: string): string {
   return `${first || '…'} to ${(sameDay ? last?.slice(6) : last) || '…'}`
 }
 
-/** A bound as the service reads it, which knows no days of a zone. */
-export function inService(written: string, zone: Zone, now: number): string {
+/** A bound as the service reads it, which knows no days of a zone; an end that is now is none. */
+export function inService(written: string, zone: Zone, now: number, isEnd = false): string {
+  if (isEnd && written === 'now') return ''
   const isDay = isOfZone({ from: written, to: '' })
-  return isDay ? brief(momentOf(written, now, zone) ?? now) : inAddress(written, 'UTC')
+  return isDay ? brief(momentOf(written, now, zone, isEnd) ?? now) : inAddress(written, 'UTC')
 }
 
 /** How many of the six digits of a fraction are written. */

@@ -75,9 +75,13 @@ export class LogsView implements View {
   /** The parameters, for another endpoint that shares them. */
   values(): Record<string, string> {
     const { endpoint, state } = this.#store
-    const { start } = parametersOf(endpoint)
-    const { values, from, zone } = state.value
-    return { ...values, ...(start ? { [start]: inService(from, zone, now()) } : {}) }
+    const { start, end } = parametersOf(endpoint)
+    const { values, from, to, zone } = state.value
+    return {
+      ...values,
+      ...(start ? { [start]: inService(from, zone, now()) } : {}),
+      ...(end ? { [end]: inService(to, zone, now(), true) } : {}),
+    }
   }
 
   commands(): Commands {
