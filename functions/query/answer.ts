@@ -3,7 +3,7 @@ import { getAnswer, redactError } from '../../shared/run/get-answer.ts'
 import type { AnswerResult } from '../../shared/run/query-request.ts'
 import type { Config } from '../../shared/config.ts'
 import { apiErrorOf } from '../../shared/run/blame.ts'
-import { upstreamRequests } from '../../shared/run/upstream-requests.ts'
+import { upstreamRequests } from '../../shared/run/upstream.ts'
 import { type Endpoint, definitionError } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost, type Statement } from '../../shared/engines/engine.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
@@ -28,7 +28,7 @@ export async function answer(call: Call): Promise<void> {
   const timing = new Timing()
   const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
   const sent = withBody(call.query, req.method, req.body)
-  const query = withAddress(call, endpoint, sent)
+  const query = call.ref === null ? sent : withAddress(call, call.ref, endpoint, sent)
   assertSingleValues(req.body, name => takes(endpoint, name))
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)

@@ -8,11 +8,16 @@ import type { Call } from '../http/call.ts'
 
 /**
  * The query string with what the address says: `{ref}` is the parameter `project`, which a key may pin, as any other.
+ * @param ref of the project
  * @param query as it was sent
  * @throws ApiError `invalid_parameter`
  */
-export function withAddress({ address, ref, config }: Call, endpoint: Endpoint, query: string): string {
-  if (ref === null) return query
+export function withAddress(
+  { address, config }: Call,
+  ref: string,
+  endpoint: Endpoint,
+  query: string,
+): string {
   if (!Object.hasOwn(endpoint.parameters, 'project'))
     throw ApiError.of('invalid_parameter', {
       parameter: 'project',

@@ -1,8 +1,8 @@
 /** From a question to what is asked of the engine or the cache. */
 import { LRUCache } from 'lru-cache'
-import { isCached, keyFieldsOf } from '../../shared/run/get-answer.ts'
+import { keyFieldsOf } from '../../shared/run/get-answer.ts'
 import type { CacheKeyFields } from '../../shared/cache/head.ts'
-import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { type Endpoint, isCached } from '../../shared/endpoints/definition.ts'
 import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { type Page, pageFor, readCursor } from '../../shared/pages/page.ts'

@@ -1,6 +1,6 @@
 /** Brings the answers of an endpoint's alerts up to date before each is asked for: many sets by one statement, as the warmer does. */
 import pMap from 'p-map'
-import { isCached, keyFieldsOf } from '../run/get-answer.ts'
+import { keyFieldsOf } from '../run/get-answer.ts'
 import {
   cacheKey,
   type CacheKeyFields,
@@ -22,7 +22,7 @@ import type { Budget } from '../warm/turn.ts'
 import type { DueSet } from '../warm/due.ts'
 import { refresh } from '../warm/refresh.ts'
 import { Tally } from '../warm/report.ts'
-import { windowsOf } from '../endpoints/definition.ts'
+import { isCached, windowsOf } from '../endpoints/definition.ts'
 import { maxAgeMs } from './due.ts'
 import type { Subject } from './record.ts'
 

@@ -200,6 +200,11 @@ export function wholeVersion({ version, upstreamTables = [] }: Endpoint): string
   return [version, ...upstreamTables.map(({ endpoint }) => `(${wholeVersion(endpoint)})`)].join(' ')
 }
 
+/** Whether answers of the endpoint are cached. An endpoint that redacts stores no clear ones. */
+export function isCached({ cacheSeconds, redact }: Endpoint, redacted: boolean): boolean {
+  return cacheSeconds > 0 && (redacted || !redact)
+}
+
 /** The document of an endpoint, in the collection `endpoints` under its id; `endpointIn` reads it back. */
 export function fieldsOf(endpoint: Endpoint): Fields {
   const { name, version } = endpoint

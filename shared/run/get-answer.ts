@@ -3,19 +3,19 @@ import { hash } from 'node:crypto'
 import type { AnswerCache, CacheRequest } from '../cache/cache.ts'
 import { cacheKey, type CacheKeyFields } from '../cache/head.ts'
 import { cacheTimes } from '../cache/times.ts'
-import type { Endpoint } from '../endpoints/definition.ts'
+import { isCached } from '../endpoints/definition.ts'
 import { EngineError, type QueryEngine, type RunCost, type Statement } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import type { Allowance } from '../keys/limits.ts'
-import type { Log } from '../log.ts'
+import { describeError, type Log } from '../log.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 import { type Answer, finish, redactAnswer, sendsRowsAsRead } from '../answers/answer.ts'
 import { blame } from './blame.ts'
-import { estimateOver, runFirstReadable, runQuery, type RunOptions } from './run-query.ts'
+import { estimateOver, lacksRollup, runQuery, type RunOptions } from './run-query.ts'
 import type { BytesInFlight } from '../answers/in-flight.ts'
 import type { AnswerResult, QueryRequest, UpstreamRequest } from './query-request.ts'
-import { withUpstream } from './upstream-rows.ts'
+import { withUpstream } from './upstream.ts'
 
 /** Those of the service's parts that an answer takes. */
 export interface AnsweringServices {
@@ -34,11 +34,6 @@ export async function getAnswer(services: AnsweringServices, request: QueryReque
   return answerTo(services, request).catch((error: unknown) => {
     throw error instanceof ApiError ? blame(error, request) : error
   })
-}
-
-/** Whether answers of the endpoint are cached. An endpoint that redacts stores no clear ones. */
-export function isCached({ cacheSeconds, redact }: Endpoint, redacted: boolean): boolean {
-  return cacheSeconds > 0 && (redacted || !redact)
 }
 
 async function answerTo(services: AnsweringServices, request: QueryRequest): Promise<AnswerResult> {
@@ -147,7 +142,7 @@ async function runEngine(
   const { engine, inFlight, assertWithin, log } = services
   const { request, bytes: held, oldest } = await withUpstream(asked, inner => getAnswer(services, inner), log)
   const allowance = allowed && request !== asked ? await request.byteLimit!.today() : allowed
-  const { endpoint, sql, page, redacted, names, bypass, labels, onRun, timing } = request
+  const { endpoint, statement, instead, sql, page, redacted, names, bypass, labels, onRun, timing } = request
   const pay = async (cost: RunCost) => {
     onRun(cost)
     const { bytes } = cost
@@ -166,8 +161,15 @@ async function runEngine(
   try {
     if (held > 0) onBytes(held)
     const limits = page ? { ...endpoint, maxRows: page.rows } : endpoint
-    const run = (statement: Statement) => runQuery(engine, limits, statement, { ...options, onBytes })
-    const rows = await runFirstReadable(request, run, log).finally(ended)
+    const run = (one: Statement) => runQuery(engine, limits, one, { ...options, onBytes })
+    const rows = await run(statement)
+      .catch((error: unknown) => {
+        // A roll-up that is missing or damaged costs time and money, and no answer.
+        if (!instead || !lacksRollup(error)) throw error
+        log('WARNING', 'a roll-up could not be read', { endpoint: endpoint.name, ...describeError(error) })
+        return run(instead)
+      })
+      .finally(ended)
     await pay(rows)
     const { result, marks } = page ? await page.finish(rows) : { result: rows, marks: undefined }
     const answer = await timing.measure(redacted ? 'redact' : 'encode', () =>
