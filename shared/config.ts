@@ -92,7 +92,7 @@ export const settings = {
   }),
   requestsDays: setting({
     variable: 'REQUESTS_DAYS',
-    description: 'Days that the local log table service.requests goes back; 0 = requests are not kept',
+    description: 'Days that the local log table service.requests goes back; 0 = requests are not stored',
     default: () => 30,
     ...wholeNumber(0, 3_650),
   }),

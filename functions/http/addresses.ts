@@ -170,7 +170,7 @@ export function pathsOf({ path, also = [] }: Address): string[] {
 export const gatewayPath = '/analytics/v1'
 
 /** A path's address, with the segments that it captures, decoded. */
-export interface Found {
+export interface Match {
   address: Address
   name: string
   /** Of a project; `null` where the address has none. */
@@ -186,8 +186,8 @@ const longest = 200
  * Finds the address of a path by its shape, one that was found before at once: it is a hundredth of a hot answer.
  * @returns throws URIError where the percent-escapes of the path are not UTF-8
  */
-export function finderOf(all: Address[]): (path: string) => Found | null {
-  const known = new LRUCache<string, Found>({ max: 1000 })
+export function finderOf(all: Address[]): (path: string) => Match | null {
+  const known = new LRUCache<string, Match>({ max: 1000 })
   const patterns = all.flatMap(address =>
     pathsOf(address).map(path => {
       const segments = segmentsOf(path)

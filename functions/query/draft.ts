@@ -31,7 +31,7 @@ export interface DraftAnswer {
 }
 
 /** An endpoint with the files that make it, and an alert on it, or on the endpoint that is called. */
-interface Asked {
+interface DraftRequest {
   wish: Wish | null
   alert: AlertWish | null
   write: boolean
@@ -45,7 +45,7 @@ interface Asked {
 export async function draftEndpoint(call: Call): Promise<void> {
   const { caller, endpoint } = await accessEndpoint(call)
   assertRight(caller, 'definitions:read', 'The SQL of endpoints is')
-  const { wish, alert, write } = askedIn(call.req.body)
+  const { wish, alert, write } = requestIn(call.req.body)
   if (wish) assertTakesSql(endpoint, caller)
   const folder = folderFor(call, caller)
   const files: DraftAnswer['files'] = []
@@ -126,19 +126,23 @@ const alertFields: Rules<Pick<AlertWish, 'name' | 'parameters'>> = {
   parameters: [isTexts, 'an object of texts: the endpoint’s parameters'],
 }
 
-function askedIn(body: unknown): Asked {
+function requestIn(body: unknown): DraftRequest {
   const given = (isMap(body) ? body : {}) as Wish & { alert?: AlertWish; write?: unknown }
   const isWish = given.alert === undefined || given.sql !== undefined
   const { name, description, sql, parameters, values, redact } = given
   return {
-    wish: isWish ? checked({ name, description, sql, parameters, values, redact }, fields, '') : null,
-    alert: given.alert === undefined ? null : checked(given.alert, alertFields, 'alert.'),
+    wish: isWish ? requireFields({ name, description, sql, parameters, values, redact }, fields, '') : null,
+    alert: given.alert === undefined ? null : requireFields(given.alert, alertFields, 'alert.'),
     write: given.write === true,
   }
 }
 
 /** @throws ApiError `invalid_parameter` */
-function checked<Given extends Fields, Fields>(given: Given, rules: Rules<Fields>, within: string): Given {
+function requireFields<Given extends Fields, Fields>(
+  given: Given,
+  rules: Rules<Fields>,
+  within: string,
+): Given {
   const all = isMap(given) ? given : ({} as Given)
   const problems = Object.entries<Rules<Fields>[keyof Fields]>(rules).flatMap(([field, [is, what]]) =>
     is(all[field as keyof Fields]) ? [] : [{ parameter: `${within}${field}`, detail: `must be ${what}` }],

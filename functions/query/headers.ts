@@ -32,12 +32,12 @@ export async function versionFor({ req, services, notes }: Call, endpoint: Endpo
 
 /** Whether a header names a version, valid or not. */
 export function namesVersion(headers: IncomingHttpHeaders): boolean {
-  return sentIn(headers, versionHeaders).length > 0
+  return readHeaders(headers, versionHeaders).length > 0
 }
 
 /** `null` = the current version. */
 function requestedVersion(headers: IncomingHttpHeaders): string | null {
-  const sent = sentIn(headers, versionHeaders)
+  const sent = readHeaders(headers, versionHeaders)
   const asked = sent[0]?.[1] ?? null
   for (const [name, version] of sent) {
     if (!/^[0-9a-f]{16}$/.test(version))
@@ -56,7 +56,7 @@ const redactionHeaders = ['svc-endpoint-redact-pii', 'lf-endpoint-redact-pii'] a
  * @throws ApiError `invalid_parameter`, `redaction_locked`
  */
 export function redactionFor(endpoint: Endpoint, caller: Caller, headers: IncomingHttpHeaders): boolean {
-  const asked = sentIn(headers, redactionHeaders).map(header => choiceIn(...header))
+  const asked = readHeaders(headers, redactionHeaders).map(header => choiceIn(...header))
   const redacted = endpoint.redact || caller.redacted === true
   if (asked.includes(true)) return true
   if (asked.length === 0 || !redacted) return redacted
@@ -84,7 +84,7 @@ const labelHeaders = ['svc-endpoint-labels', 'lf-endpoint-labels'] as const
 export function labelsFor({ callerLabels }: Endpoint, sent: IncomingHttpHeaders): Record<string, string> {
   if (callerLabels.length === 0) return {}
   const labels = new Map<string, string>()
-  for (const [header, text] of sentIn(sent, labelHeaders))
+  for (const [header, text] of readHeaders(sent, labelHeaders))
     for (const pair of text.split(',')) {
       const [, name = '', value = ''] = /^\s*([^=\s]+)=([a-z0-9_-]{0,63})\s*$/.exec(pair) ?? []
       if (name === '') throw invalid(header, form)
@@ -100,7 +100,7 @@ const form =
   'must be name=value, with commas between several; a value has at most 63 small letters, digits, _ and -'
 
 /** Those of the headers that are sent, with their texts; an empty one counts as none. */
-function sentIn(headers: IncomingHttpHeaders, names: readonly string[]): [name: string, text: string][] {
+function readHeaders(headers: IncomingHttpHeaders, names: readonly string[]): [name: string, text: string][] {
   return names.flatMap(name => (headers[name] ? [[name, String(headers[name])]] : []))
 }
 

@@ -26,8 +26,8 @@ export function withAddress(
   const present = presentFor(endpoint, config.frozenNow ?? Date.now())
   const bounds = address.hosted ? missingBounds(endpoint, query, present) : {}
   const isBound = (part: string) => Object.keys(bounds).some(name => part.startsWith(`${name}=`))
-  const kept = query.split('&').filter(part => part !== '' && !isBound(part))
-  return [...kept, queryText({ ...bounds, project: ref })].join('&')
+  const others = query.split('&').filter(part => part !== '' && !isBound(part))
+  return [...others, queryText({ ...bounds, project: ref })].join('&')
 }
 
 const [start, end] = ['iso_timestamp_start', 'iso_timestamp_end'] as const

@@ -109,11 +109,11 @@ const object = { type: 'object' }
 
 const ok = (description: string) => ({ '200': { description, content: json(object) } })
 
-const captured = (path: string) =>
+const pathParameters = (path: string) =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text }))
 
 function generalOperation({ path, key, handler }: Address, { id, summary, result }: Operation) {
-  const parameters = [...captured(path), ...(handler === 'answer' ? projectParameters : [])]
+  const parameters = [...pathParameters(path), ...(handler === 'answer' ? projectParameters : [])]
   const example = path.replace('{ref}', 'qhzvnxwtrkdplmcoyaeb').replace('{name}', 'logs.all')
   return {
     operationId: id,
@@ -192,7 +192,7 @@ function parametersOf(endpoint: Endpoint): object[] {
   const version = {
     name: 'SVC-ENDPOINT-VERSION',
     in: 'header',
-    description: 'A version that was applied before, as meta.version had it; absent: the one in force',
+    description: 'A version that was applied before, as meta.version had it; absent: the current one',
     schema: { type: 'string', pattern: '^[0-9a-f]{16}$' },
   }
   const named = Object.hasOwn(endpoint.parameters, 'format') ? [] : [format]

@@ -30,11 +30,11 @@ const vary = [
 export async function respond(call: Call, response: Response): Promise<void> {
   const { format, result } = response
   const { answer } = result
-  const noted = notedIn(response)
+  const note = noteFor(response)
   Object.assign(call.notes, { cache: result.status, rows: answer.summary.rows, ...coveredFailure(result) })
   await sendRepresentation(call, {
     mediaType: `${format.mediaType}; charset=utf-8`,
-    hash: (noted ? sha256(answer.tag + noted) : answer.tag).slice(0, 32),
+    hash: (note ? sha256(answer.tag + note) : answer.tag).slice(0, 32),
     ...(format.write ? { format: format.name } : {}),
     encodings: ['gzip', 'br', 'identity'],
     bytes: encoding => bodyOf(call, response, encoding),
@@ -58,15 +58,15 @@ function bodyOf({ res, services }: Call, response: Response, encoding: Encoding)
   const { format, result } = response
   const { answer } = result
   const { write } = format
-  const noted = notedIn(response)
+  const note = noteFor(response)
   const make = async () => {
     if (write) return encode(await inFormat(answer, write), encoding)
-    return noted ? encode(withNote(await answer.bytes('identity'), noted), encoding) : answer.bytes(encoding)
+    return note ? encode(withNote(await answer.bytes('identity'), note), encoding) : answer.bytes(encoding)
   }
   if (answer.rawBytes < largeBytes) return make()
-  const isStored = !write && !noted
+  const isStored = !write && !note
   return services.inFlight.body(res, {
-    key: `${answer.tag} ${format.name} ${noted} ${encoding}`,
+    key: `${answer.tag} ${format.name} ${note} ${encoding}`,
     cost: isStored && answer.has(encoding) ? 0 : memoryOfRows * answer.rawBytes,
     make,
     held: body => answer.heldBytes + (isStored ? 0 : body.length),
@@ -74,16 +74,16 @@ function bodyOf({ res, services }: Call, response: Response, encoding: Encoding)
 }
 
 /** What `meta` says of the call itself, as JSON; empty where that is nothing. */
-function notedIn({ format, parameters: { undeclared, misspelt } }: Response): string {
+function noteFor({ format, parameters: { undeclared, misspelt } }: Response): string {
   if (undeclared.length === 0 || format.write) return ''
   const meant = Object.keys(misspelt).length > 0 ? { didYouMean: misspelt } : {}
   return `,${JSON.stringify({ ignored: someOf(undeclared), ...meant }).slice(1, -1)}`
 }
 
 /** The stored body is a function of the rows alone, so a copy gets the note, at the end of its `meta`. */
-function withNote(body: Buffer, noted: string): Buffer {
+function withNote(body: Buffer, note: string): Buffer {
   const ends = '}}'
-  return Buffer.concat([body.subarray(0, -ends.length), Buffer.from(noted + ends)])
+  return Buffer.concat([body.subarray(0, -ends.length), Buffer.from(note + ends)])
 }
 
 function headersOf(
@@ -138,8 +138,10 @@ const forwards = { miss: 'miss', revalidated: 'stale', uncached: 'bypass' }
  * @returns `null` where redaction takes out a value of the call: with another one the link would lead elsewhere
  */
 function linkTo(query: string, { parameters }: Endpoint, cursor: string, redacted: boolean): string | null {
-  const kept = splitQuery(query).filter(({ name }) => name === 'format' || Object.hasOwn(parameters, name))
-  const pairs = kept.map(({ name, value }) => [name, value])
+  const declared = splitQuery(query).filter(
+    ({ name }) => name === 'format' || Object.hasOwn(parameters, name),
+  )
+  const pairs = declared.map(({ name, value }) => [name, value])
   const sent = queryText(Object.fromEntries(pairs))
   if (redacted && redactText(sent) !== sent) return null
   return `?${[sent, queryText({ cursor })].filter(Boolean).join('&')}`

@@ -77,7 +77,7 @@ export function recordAt({ endpoint, alert, set }: Subject): Reference {
 }
 
 /** What was found: the answer's rows, or the code of the error that came instead. */
-export type Found = Evaluation | { finding: 'failing'; code: string }
+export type Outcome = Evaluation | { finding: 'failing'; code: string }
 
 /**
  * The record after an evaluation: with a new transition its messages are in the outbox.
@@ -86,7 +86,7 @@ export type Found = Evaluation | { finding: 'failing'; code: string }
 export function advance(
   subject: Subject,
   before: AlertRecord | null,
-  found: Found,
+  found: Outcome,
   { now, isSilenced }: { now: number; isSilenced: boolean },
 ): AlertRecord {
   const record = before ?? { state: firstState(now), value: null, text: '', history: [], outbox: [] }
@@ -120,7 +120,7 @@ function withRoom(outbox: Outgoing[]): Outgoing[] {
 }
 
 interface Telling {
-  found: Found
+  found: Outcome
   tells: Message['state']
   now: number
   /** Of what is over. */

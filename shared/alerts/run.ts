@@ -12,7 +12,7 @@ import { isDue, type LastTurn } from './due.ts'
 import {
   advance,
   fieldsOfRecord,
-  type Found,
+  type Outcome,
   isChanged,
   recordAt,
   recordIn,
@@ -198,7 +198,7 @@ async function look(
 }
 
 /** What an evaluation finds now; `null` = it cannot be said now. */
-export async function findingOf(ask: Ask, subject: Subject, now: number): Promise<Found | null> {
+export async function findingOf(ask: Ask, subject: Subject, now: number): Promise<Outcome | null> {
   try {
     const answers: Row[][] = []
     for (const beforeMs of windowsOf(subject.alert)) {

@@ -56,7 +56,7 @@ export async function refreshTogether(
   const wanted = new Map<string, { due: Omit<DueSet, 'answers'>; keyFields: CacheKeyFields }>()
   for (const subject of subjects)
     for (const beforeMs of windowsOf(subject.alert)) {
-      const asked = askedBy(subject, present - beforeMs)
+      const asked = answerOf(subject, present - beforeMs)
       if (asked) wanted.set(cacheKey(asked.keyFields), asked)
     }
   if (wanted.size < 2) return null
@@ -81,7 +81,7 @@ export async function refreshTogether(
 }
 
 /** `null` for parameters that the endpoint does not take any more, which is told where it is asked. */
-function askedBy({ endpoint, set }: Subject, moment: number) {
+function answerOf({ endpoint, set }: Subject, moment: number) {
   try {
     const read = readParameters(endpoint, queryText(set), {}, presentFor(endpoint, moment))
     const asked = { endpoint, parameters: read.canonical, sql: null, page: null, redacted: endpoint.redact }

@@ -144,7 +144,7 @@ export function endpointFrom(
     newestFirst: file.newestFirst ? newestFirstOf(file.newestFirst, properties) : null,
     page: file.page ? pagingOf(file.page, file) : null,
     warm: file.warm ?? null,
-    ...rolledUp(name, file, readQuery),
+    ...rollupsOf(name, file, readQuery),
     ...(upstream ? { upstream } : {}),
     ...(file.endEarlierVersions ? { endEarlierVersions: true as const } : {}),
     sandbox: sandbox !== false,
@@ -258,7 +258,7 @@ export function millisecondsOf(duration: string): number {
 }
 
 /** The roll-ups, each with its level by the hour where it has one, and the queries over them. */
-function rolledUp(
+function rollupsOf(
   endpoint: string,
   file: DefinitionFile,
   readQuery: ReadQuery,
@@ -285,7 +285,7 @@ function rolledUp(
 /** Of an endpoint that is not warmed. */
 const usualRefreshMinutes = 30
 
-/** It is kept, as it compiles the schema of schemas when it is first used. */
+/** One for all definitions: with its first use it compiles the schema of schemas. */
 let schemas: Ajv | undefined
 
 /** @throws DefinitionError for a `when` that this endpoint cannot have */

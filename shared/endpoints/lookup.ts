@@ -82,7 +82,7 @@ export function openEndpoints(
       const { id, endEarlierVersions } = current
       if (endEarlierVersions && version !== current.version) return null
       const found = await past(`${id} ${version}`, { current, version })
-      return found && guardedBy(current, found)
+      return found && withGuardsOf(current, found)
     },
     all: async () => (await all('all', undefined)).endpoints,
     remembered: async () => (await remembered('all', undefined)).endpoints,
@@ -111,7 +111,7 @@ function index(endpoints: Endpoint[]) {
 const unknownMs = 2_000
 
 /** An earlier version lifts no redaction, and opens no sandbox. */
-function guardedBy(current: Endpoint, past: Endpoint): Endpoint {
+function withGuardsOf(current: Endpoint, past: Endpoint): Endpoint {
   return {
     ...past,
     redact: past.redact || current.redact,

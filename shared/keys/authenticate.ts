@@ -66,7 +66,7 @@ export function createAuthenticator(
   const ofList = { ...common, max: 1, rememberMs: listedMs }
   const listed = rememberReads({ ...ofList, read: async () => ({ value: await ids() }) })
   const misses = allowance(clock)
-  const known = rememberReads<Known>({
+  const known = rememberReads<KnownKey>({
     ...common,
     max,
     rememberMs,
@@ -94,7 +94,7 @@ export function createAuthenticator(
   }
 }
 
-interface Known {
+interface KnownKey {
   caller: Caller
   /** SHA-256 of its secret, hexadecimal. */
   hash: string
@@ -117,7 +117,7 @@ function allowance(clock: { now(): number }) {
 }
 
 /** The caller, and for how many milliseconds the key is valid, by the store's clock; `null` for a key that is not. */
-async function lookUp(store: Store, id: string): Promise<{ value: Known; validMs: number } | null> {
+async function lookUp(store: Store, id: string): Promise<{ value: KnownKey; validMs: number } | null> {
   const { document, readAt } = await store.get(keyReference(id))
   const record = document && readRecord(document.fields)
   if (!record || stateOf(record, readAt) !== 'active') return null

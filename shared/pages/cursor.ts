@@ -7,12 +7,12 @@
  * so that equal positions are equal texts, and equal rows make equal answers.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import type { Place } from './statement.ts'
+import type { PageStart } from './statement.ts'
 import { assertReadable, formats, isReadable } from '../stores/format.ts'
 import { rememberReads } from '../stores/remember-reads.ts'
 import { type Document, type Store, StoreError } from '../stores/store.ts'
 
-export interface Cursor extends Place {
+export interface Cursor extends PageStart {
   endpointId: string
   /** Hash of the parameters that it goes with. */
   parameters: string
@@ -93,7 +93,7 @@ function unseal({ content }: Keys, text: string): string | null {
   }
 }
 
-type Content = [string, string, Place['direction'], string, string, number | null, format?: number]
+type Content = [string, string, PageStart['direction'], string, string, number | null, format?: number]
 
 function textOf({ endpointId, parameters, direction, after: { time, tie }, now }: Cursor): string {
   const content: Content = [endpointId, parameters, direction, time, tie, now, formats.cursor]

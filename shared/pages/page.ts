@@ -62,7 +62,7 @@ export async function readCursor(
 }
 
 /** What a call asks for, besides its parameters. */
-interface Asked {
+interface PageRequest {
   cursor: SentCursor | null
   /** What relative times counted from. */
   now: Date
@@ -78,7 +78,7 @@ export function pageFor(
   cursors: Cursors,
   endpoint: Endpoint,
   parameters: Parameters,
-  { cursor, now, sql: callerSql }: Asked,
+  { cursor, now, sql: callerSql }: PageRequest,
 ): Page | null {
   const { sql, version, page, newestFirst, maxRows } = endpoint
   if (cursor && callerSql !== null)

@@ -103,10 +103,10 @@ function cacheRequestOf(
   }
 }
 
-type Asked = Pick<QueryRequest, 'endpoint' | 'parameters' | 'sql' | 'page' | 'redacted' | 'upstream'>
+type Decisive = Pick<QueryRequest, 'endpoint' | 'parameters' | 'sql' | 'page' | 'redacted' | 'upstream'>
 
 /** What decides the answer. */
-export function keyFieldsOf(request: Asked): CacheKeyFields {
+export function keyFieldsOf(request: Decisive): CacheKeyFields {
   const { endpoint, parameters, sql, page, redacted, upstream = [] } = request
   const variant = redacted ? redactionVersion : 'clear'
   return {

@@ -35,7 +35,7 @@ const common = {
 interface Remembered {
   use(): Promise<unknown>
   withdraw(): Promise<void>
-  /** Of a use once the withdrawal is in force. */
+  /** Of a use once the withdrawal holds. */
   refused: unknown
 }
 
@@ -69,7 +69,7 @@ const memories: Record<string, () => Promise<Remembered>> = {
 }
 
 describe.each(Object.entries(memories))('%s', (_, remember) => {
-  test('is in force for five minutes while the store does not answer, and no longer', async () => {
+  test('holds for five minutes while the store does not answer, and no longer', async () => {
     const { use } = await remember()
     await use()
     failing = 'unavailable'

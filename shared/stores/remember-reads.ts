@@ -24,7 +24,7 @@ interface MemoryOptions<Value, Context> {
   clock?: { now(): number }
 }
 
-interface Known<Value> {
+interface Remembered<Value> {
   value: Value
   /** Before the read. */
   readAt: number
@@ -44,7 +44,7 @@ export function rememberReads<Value, Context = undefined>({
 }: MemoryOptions<Value, Context>): (key: string, context: Context) => Promise<Value> {
   /** A store that did not answer is left alone by all keys that memory has. */
   let away: { error: StoreError; until: number } | null = null
-  const memory = new LRUCache<string, Known<Value>, { context: Context }>({
+  const memory = new LRUCache<string, Remembered<Value>, { context: Context }>({
     maxSize: max, // with `max`, each cold start would fill as many places
     sizeCalculation: () => 1,
     perf: clock,
