@@ -183,7 +183,8 @@ export interface Match {
 const longest = 200
 
 /**
- * Finds the address of a path by its shape, one that was found before at once: it is a hundredth of a hot answer.
+ * Finds the address of a path by its shape: its segments without those that are captured. Recent paths are remembered, as the
+ * search would be a hundredth of a hot answer's CPU.
  * @returns throws URIError where the percent-escapes of the path are not UTF-8
  */
 export function finderOf(all: Address[]): (path: string) => Match | null {
@@ -197,14 +198,14 @@ export function finderOf(all: Address[]): (path: string) => Match | null {
   const byShape = new Map(
     patterns.map(({ address, segments, captured }) => [shapeOf(segments, captured), { address, segments }]),
   )
-  // What is written so goes before what is captured.
+  // A path that is written out, such as /api/endpoints/query/name/x, goes before one that captures more.
   const captures = [
     ...new Map(patterns.map(({ captured }) => [captured.join(), captured])).values(),
   ].toSorted((a, b) => a.filter(Boolean).length - b.filter(Boolean).length)
   return path => {
     const before = known.get(path)
     if (before) return before
-    decodeURIComponent(path) // a bad escape goes before an address that is not there
+    decodeURIComponent(path) // throws for a bad escape, also at an unknown address
     const segments = segmentsOf(path.startsWith(`${gatewayPath}/`) ? path.slice(gatewayPath.length) : path)
     if (segments.includes('')) return null
     for (const captured of captures.filter(({ length }) => length === segments.length)) {

@@ -47,7 +47,9 @@ export async function answer(call: Call): Promise<void> {
   await respond({ ...call, query: sent }, { endpoint, result, format, timing, parameters })
 }
 
-/** The answer to a question, over every way in which one comes, and the statement behind it. @throws ApiError */
+/**
+ * The answer to a question, and the statement behind it: HTTP, MCP, alerts and the command line all ask here. @throws ApiError
+ */
 export async function answerQuestion(
   { services, config, notes }: { services: Services; config: Pick<Config, 'frozenNow'>; notes: RunNotes },
   question: Question,
@@ -115,14 +117,20 @@ export async function resolveUpstream(
 
 type RunNotes = Pick<RequestLine, 'bytes' | 'slotMs' | 'job'>
 
-/** A call may take several runs: the rows that it reads as tables, then its own. The job is the last. */
+/**
+ * Adds a run's cost to the log line. A call may take several runs: one for each endpoint that it reads, then its own, whose
+ * job is noted.
+ */
 function noteRun(notes: RunNotes, { bytes, slotMs, jobId }: RunCost): void {
   const sum = (before: number | null | undefined, more: number | null) =>
     typeof before === 'number' ? before + (more ?? 0) : more
   Object.assign(notes, { bytes: sum(notes.bytes, bytes), slotMs: sum(notes.slotMs, slotMs), job: jobId })
 }
 
-/** A forced run costs a scan, so it takes a right; without it the header is ignored, as HTTP allows. */
+/**
+ * `Cache-Control: no-cache` costs a scan, so it needs the right `cache:bypass`; without it the header is ignored, as HTTP
+ * allows.
+ */
 function wantsBypass({ req }: Call, caller: Caller): boolean {
   return caller.rights.includes('cache:bypass') && /\bno-cache\b/i.test(req.get('cache-control') ?? '')
 }

@@ -70,7 +70,7 @@ function assertRight({ rights }: Caller, right: Caller['rights'][number], what: 
 async function draft({ services, config }: Call, endpoint: Endpoint, wish: Wish): Promise<Draft> {
   const { maxResultBytes } = endpoint
   const from = maxResultBytes === config.maxResultBytes ? { ...endpoint, maxResultBytes: null } : endpoint
-  // Only these calls need what checks a definition, which a cold start should not read.
+  // Imported here: the check of a definition would slow down every cold start.
   const { draftOf } = await import('../../shared/sandbox/as-endpoint.ts')
   const found = await resolveUpstream(services, from)
   return withoutEngineErrors(from, async () => {
@@ -120,7 +120,7 @@ const fields: Rules<Wish> = {
   redact: [value => typeof value === 'boolean', 'true or false'],
 }
 
-/** The others are those of the file, which has a schema. */
+/** The other fields go into the file, whose schema checks them. */
 const alertFields: Rules<Pick<AlertWish, 'name' | 'parameters'>> = {
   name: [isText, 'a text: the name of the alert'],
   parameters: [isTexts, 'an object of texts: the endpoint’s parameters'],
@@ -151,7 +151,10 @@ function requireFields<Given extends Fields, Fields>(
   return given
 }
 
-/** Of those who sit at the machine, with a key that may: one whose answers are redacted could make an endpoint that shows more. */
+/**
+ * The folder of `queries/` for a call from this machine with the right `definitions:write`; a key whose answers are redacted
+ * gets none, as its endpoint could show more.
+ */
 function folderFor({ req, config }: Call, { rights, redacted }: Caller): string | null {
   return rights.includes('definitions:write') && !redacted && isFromHere(req) ? config.queriesDir : null
 }

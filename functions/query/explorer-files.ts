@@ -52,7 +52,7 @@ interface File {
   bytes: Record<'gzip' | 'identity', Buffer>
 }
 
-/** Of all that a folder may hold, what the build puts there. */
+/** Names as the build makes them: nothing else in the folder is served. */
 const fileName = /^\w[\w-]*-\w{8}\.(?:js|css)$/
 
 /** Handlers of `GET /` and `GET /explorer/<file>`; none where the page is turned off. Files are read once. */

@@ -1,4 +1,4 @@
-/** From a question to what is asked of the engine or the cache. */
+/** From a question to typed parameters, the statement and the cache key. */
 import { LRUCache } from 'lru-cache'
 import { keyFieldsOf } from '../../shared/run/get-answer.ts'
 import type { CacheKeyFields } from '../../shared/cache/head.ts'
@@ -22,7 +22,7 @@ export interface Question {
   /** Whether the caller could not have it in the clear. */
   isImposed?: boolean
   bypass: boolean
-  /** An older answer will not do; absent = a fresh one will. */
+  /** The oldest answer that will do; absent = any fresh one. */
   maxAgeSeconds?: number
   /** Labels that the caller gives to the engine's job; absent = none. */
   labels?: Record<string, string>
@@ -36,7 +36,7 @@ interface Prepared {
   page: Page | null
   /** What relative times count from. */
   moment: number | string
-  /** Absent where more decides the answer. */
+  /** Absent where the caller's SQL, or rows of other endpoints, decide the answer as well. */
   keyFields?: CacheKeyFields
 }
 
@@ -53,8 +53,9 @@ const memory = new LRUCache<string, Remembered>({ max: 1000 })
 const longest = 1000
 
 /**
- * Reads the question. One whose answer is cached is remembered, as this would be a tenth of a hot answer's CPU: for the very
- * objects of the definition and the key, which are others once they are read again, and for the minute of its relative times.
+ * Reads the question. For a cached endpoint the result is remembered, as this would be a tenth of a hot answer's CPU. It is used
+ * again only for the same objects of definition and key (a new read of the store makes new ones), and within the minute from which
+ * relative times count.
  * @throws ApiError
  */
 export async function prepare(

@@ -50,7 +50,7 @@ function coveredFailure({ failure }: AnswerResult): Details {
   return { failure: error!, ...details }
 }
 
-/** JSON from which on a body is counted while it is sent; small answers cost nothing and are never refused. */
+/** Bodies of at least so many bytes of JSON count as memory in flight; smaller ones are never refused. */
 const largeBytes = 250_000
 
 /** @throws ApiError `overloaded` */
@@ -73,7 +73,7 @@ function bodyOf({ res, services }: Call, response: Response, encoding: Encoding)
   })
 }
 
-/** What `meta` says of the call itself, as JSON; empty where that is nothing. */
+/** Members of `meta` about this call, as JSON: parameters that were ignored. Empty where there are none. */
 function noteFor({ format, parameters: { undeclared, misspelt } }: Response): string {
   if (undeclared.length === 0 || format.write) return ''
   const meant = Object.keys(misspelt).length > 0 ? { didYouMean: misspelt } : {}
@@ -114,7 +114,7 @@ function headersOf(
   return headers
 }
 
-/** HTTP caches go by the address, and a body may hold other parameters. */
+/** A call with a body is not cached by HTTP: caches compare addresses, and the body may hold other parameters. */
 function cacheControl({ body }: Call['req'], { status }: AnswerResult, left: number): string {
   if (body !== undefined) return 'no-store'
   return status === 'uncached' ? 'private, no-cache' : `private, max-age=${Math.max(0, left)}`

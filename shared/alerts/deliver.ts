@@ -81,7 +81,7 @@ async function secretsOf(channel: Channel, secret: Secret, google: Google, signa
   return Promise.all([channel.secret].flat().map(name => secret(name, signal)))
 }
 
-/** A name is resolved, and a token is had, by what no signal ends. */
+/** Rejects when the signal aborts: neither DNS nor Google's library for tokens takes a signal. */
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const abort = () => reject(signal.reason as Error)

@@ -76,7 +76,10 @@ export async function post({ url, headers, body, anywhere }: Post, options: Opti
   })
 }
 
-/** Forms such as 2130706433 and 0x7f.1 become 127.0.0.1 here. The text itself may be a secret, so no error has it. */
+/**
+ * The URL, in which other forms of an IPv4 address, such as 2130706433 and 0x7f.1, have become 127.0.0.1. No error quotes the
+ * text, which may be a secret.
+ */
 function targetOf(url: string): URL {
   const target = URL.parse(url)
   if (!target || !/^https?:$/.test(target.protocol) || target.username || target.password)

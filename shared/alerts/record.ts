@@ -123,7 +123,7 @@ interface Telling {
   found: Outcome
   tells: Message['state']
   now: number
-  /** Of what is over. */
+  /** The last text told, which a resolution repeats. */
   text: string
 }
 
@@ -167,7 +167,7 @@ export function recordIn(fields: Fields): AlertRecord {
   return JSON.parse(fields['record'] as string) as AlertRecord
 }
 
-/** Whether the document has to be written: the record has changed, or its time to live is half over. */
+/** Whether the document has to be written: the record has changed, or half of the time until `expireAt` is over. */
 export function isChanged(fields: Fields, after: AlertRecord, now: number): boolean {
   const { expireAt } = fields
   const isOld = !(expireAt instanceof Date) || expireAt.getTime() < now + keepMs / 2

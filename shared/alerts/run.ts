@@ -209,7 +209,7 @@ export async function findingOf(ask: Ask, subject: Subject, now: number): Promis
     return evaluate(subject.alert.condition, answers[0]!, answers[1])
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    // What this call may read says nothing of the endpoint.
+    // The budget of this call is used up, which says nothing of the endpoint.
     return error.code === 'budget_exhausted' ? null : { finding: 'failing', code: error.code }
   }
 }

@@ -103,7 +103,7 @@ async function passThrough(pass: Pass, before: Outgoing[]) {
   return { outbox, counts }
 }
 
-/** What failed with the channels of before begins anew. */
+/** After other channels were applied, deliveries that failed are tried anew, from the first try on. */
 function withChannels(outbox: Outgoing[], applied: string | null): Outgoing[] {
   const anew = (one: Recipient): Recipient =>
     applied === null || !one.failing || one.failing.applied === applied
@@ -112,7 +112,7 @@ function withChannels(outbox: Outgoing[], applied: string | null): Outgoing[] {
   return outbox.map(({ message, to }) => ({ message, to: to.map(anew) }))
 }
 
-/** What a channel has taken since is later than what it was not given, which would turn back what it shows. */
+/** Drops what was given up for a channel that works again: sent now, an older state would replace a newer one. */
 function withoutGivenUp(outbox: Outgoing[], taking: string): Outgoing[] {
   return outbox
     .map(({ message, to }) => ({ message, to: to.filter(({ channel }) => channel !== taking) }))

@@ -77,7 +77,7 @@ type StaleCopy = () => Promise<CacheResult | null>
 
 /** A look-up under way in this process, which later callers with the same key join. */
 interface Flight {
-  /** Where the map has it. A bypassing one is there only until its engine begins. */
+  /** Its key in `flights`. A bypassing look-up is joined only until its engine begins. */
   key: string
   result: Promise<CacheResult>
   maxBytes: number
@@ -95,7 +95,7 @@ interface Miss {
   flight: Flight
 }
 
-/** Without the store there are no leases, so that a process runs the engine for only a few callers at a time. */
+/** Without the store there are no leases, so each process bounds its own runs. */
 const maxRunsWithoutStore = 4
 /** A payload may be replaced while it is read; one that stays unreadable counts as missing. */
 const maxTornReads = 3
@@ -153,7 +153,7 @@ export class AnswerCache {
     if (this.flights.get(flight.key) === flight) this.flights.delete(flight.key)
   }
 
-  /** Runs the engine. A bypassing caller who comes from now on begins a run of its own. */
+  /** Runs the engine. From now on another bypassing caller must not join, as this run began before it came. */
   private make(
     request: CacheRequest,
     flight: Flight,
@@ -378,7 +378,7 @@ export class AnswerCache {
   }
 }
 
-/** Before it is recorded and after, as callers of one key may differ in what they can avoid. */
+/** Applied to a new error and to a recorded one, as callers of one cache key may differ in what they can avoid. */
 function assignBlame({ blame }: CacheRequest, error: ApiError): ApiError {
   return blame ? blame(error) : error
 }

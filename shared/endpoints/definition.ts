@@ -217,7 +217,7 @@ export function endpointIn(fields: Fields): Endpoint {
   const { rollup, ...stored } = JSON.parse(fields['definition'] as string) as Endpoint & { rollup?: Rollup }
   return {
     ...stored,
-    // One that was applied before there were several has one, under another name.
+    // Definitions from before there were several roll-ups have `rollup`.
     rollups: stored.rollups ?? (rollup ? [rollup] : []),
     answers: stored.answers ?? [],
     explore: stored.explore ?? {},

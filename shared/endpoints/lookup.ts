@@ -107,7 +107,7 @@ function index(endpoints: Endpoint[]) {
   }
 }
 
-/** A version that is named before it is applied, or restored, is found so much later. */
+/** How long an unknown version is remembered: one that is named before it is applied is found so much later. */
 const unknownMs = 2_000
 
 /** An earlier version lifts no redaction, and opens no sandbox. */

@@ -28,7 +28,7 @@ const dialects: ReadonlyMap<string, string | null> = new Map([
   ['ch_sql', 'ClickHouse’s SQL'],
 ])
 
-/** Each step of a request reads the same text. */
+/** The last query string read: each step of a request reads the same one. */
 let last: { query: string; pairs: readonly Pair[] } = { query: '', pairs: [] }
 
 /** URLSearchParams would silently turn broken UTF-8 into U+FFFD. */

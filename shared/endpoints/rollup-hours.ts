@@ -41,7 +41,7 @@ interface Derived {
   whyNot: Map<Rollup, { error: SqlError; answer: RollupAnswer }>
 }
 
-/** Tells what was made from what the definition has, by making it again. */
+/** Which roll-ups and queries of an endpoint were derived, found by deriving them again: the stored definition does not say. */
 export function madeOf({ rollups, answers, parameters }: Endpoint): Derived {
   const [made, whyNot]: [Derived['made'], Derived['whyNot']] = [new Set(), new Map()]
   for (let at = 0, over = 0; at < rollups.length && over < answers.length; at++, over++) {

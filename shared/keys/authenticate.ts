@@ -26,19 +26,22 @@ interface Options {
   clock?: { now(): number }
 }
 
-/** Keys remembered, and as many refusals: a few hundred bytes each. */
+/** The most keys remembered, and the most refusals: a few hundred bytes each. */
 const max = 10_000
 
-/** A client that keeps sending a revoked key costs a read every 2 s; a key tried too early works 2 s after its issue. */
+/**
+ * How long a refusal is remembered: a revoked key that is sent again and again costs a read every 2 s, and a key that is tried
+ * before its issue works 2 s later.
+ */
 const refusedMs = 2_000
 
-/** Reads for ids that are no key's, in one process: so many at once, and so many a second. */
+/** Bounds on reads for unknown ids in one process: a burst, and a rate. */
 const missesAtOnce = 100
 const missesPerSecond = 10
 
-/** Past that, the ids of all keys are listed so often, and only those are read: a key that is issued meanwhile is told to come back. */
+/** Past these bounds all ids are listed once in so long, and only listed ones are read: a key issued since then gets 429. */
 const listedMs = 10_000
-/** With 429: a 503 would let who invents keys set off the alert on 5xx. */
+/** Of the status 429; with a 503, anyone could set off the alert on 5xx by inventing keys. */
 const headers = { 'Retry-After': String(listedMs / 1_000) }
 
 /**
@@ -53,7 +56,7 @@ export function createAuthenticator(
   store: Store,
   { rememberMs = 0, clock = performance }: Options = {},
 ): Authenticate {
-  /** Ids, apart from the callers, so that invented ones push out real ones only while they are looked up. */
+  /** Refused ids have a memory of their own, so that invented keys push out real ones only while they are looked up. */
   const refused = new LRUCache<string, ApiError>({
     maxSize: max,
     sizeCalculation: () => 1,

@@ -81,7 +81,7 @@ function seal({ content, nonce: nonceKey }: Keys, text: string): string {
 
 function unseal({ content }: Keys, text: string): string | null {
   const bytes = Buffer.from(text, 'base64url')
-  // Base64 has several texts for the same bytes; only the one that was given counts.
+  // Base64 has several texts for the same bytes; only the canonical one is taken.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== text) return null
   const decipher = createDecipheriv('aes-256-gcm', content, bytes.subarray(0, nonceBytes))
   decipher.setAuthTag(bytes.subarray(-tagBytes))
@@ -116,7 +116,7 @@ interface Secret {
   others: Uint8Array[]
 }
 
-/** Until then every process has read a new secret: keys and definitions have the same time (`REMEMBER_MS`). */
+/** After so long every process has read a new secret, as it has keys and definitions (`REMEMBER_MS`). */
 const settleMs = 30_000
 
 /** Why an operator's command is refused, in words for the operator. */

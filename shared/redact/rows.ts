@@ -57,7 +57,7 @@ export function rowWalk(
   const whole = () => ({ ...placeOf('', policy), isRow: true })
   let place = whole()
   return row => {
-    // What went for the size of a row is not remembered.
+    // The last row was too large: texts that were replaced for that alone must not be remembered.
     if (left < 0) place = whole()
     left = mostOfRow
     policy.names = mostNames
@@ -163,7 +163,7 @@ function isPersonalNumber({ kind, personal, countLimit }: Place, value: number):
 function redactList(place: Place, list: Value[], policy: Policy, depth: number): Value[] {
   let copy = list
   for (let at = 0; at < list.length; at++) {
-    // An index of -1 is a name to V8, and slow.
+    // At 0 without placeInList: V8 takes the index -1 for a name, which is slow.
     const own = at === 0 ? place : placeInList(place, list[at - 1], list[at], list.length === 2, policy)
     const redacted = redactAt(own, list[at]!, policy, depth + 1)
     if (redacted === list[at]) continue

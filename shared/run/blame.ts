@@ -43,7 +43,7 @@ function isOfCaller(
   if (failed !== undefined && failed !== endpoint.name)
     return upstream.some(({ request }) => leadsTo(request, failed) && isOfCaller(error, request))
   const [place] = problems.flatMap(({ line, column }) => (line && column ? [{ line, column }] : []))
-  // Of the endpoint's own part alone `apply` has seen that the engine takes it: together they are too large.
+  // `apply` has seen that the engine takes the endpoint's own part; with the caller's SQL the statement is too large.
   const isTooMuch = cause instanceof EngineError && cause.reason === 'unsupported'
   if (sql !== null) return !place || isTooMuch || isInCaller({ sql: statement.sql, normal: sql }, place)
   if (code !== 'invalid_query') return sent.length > 0

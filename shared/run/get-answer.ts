@@ -42,7 +42,7 @@ async function answerTo(services: AnsweringServices, request: QueryRequest): Pro
   if (!isCached(endpoint, redacted)) {
     const allowance = (await byteLimit?.today()) ?? null
     if (allowance?.left === 0) throw allowance.refusal()
-    // A run that is not cached serves this client alone.
+    // Nothing is stored, so the run serves this client alone, and ends when it leaves.
     const signal = request.gone()
     const run = runEngine(services, request, allowance, { signal })
     const { answer, oldest } = await run.catch((cause: unknown) => {
@@ -78,7 +78,7 @@ function cacheRequestOf(
   const { endpoint, sql, redacted, bypass, timing, maxAgeSeconds = Infinity } = request
   const clear: CacheKeyFields = { ...keyFields, variant: 'clear' }
   const freshMs = endpoint.cacheSeconds * 1000
-  // Over redacted rows of others the query gives other rows than its clear answer, redacted.
+  // A query that reads other endpoints gets their rows redacted, so that its redacted answer is not its clear one, redacted.
   const mayCopy = redacted && !endpoint.redact && !bypass && !keyFields.upstream
   return {
     keyFields,
@@ -126,7 +126,10 @@ function upstreamKey(upstream: UpstreamRequest[]): string {
   return hash('sha256', JSON.stringify(questions))
 }
 
-/** The rows that it reads are waited for at the same time, each as long as for a run elsewhere. */
+/**
+ * The run's own time, and the longest wait for an endpoint that it reads: all are waited for at once, each as for a run of
+ * another process.
+ */
 function timeoutOf({ endpoint, upstream = [] }: QueryRequest): number {
   const waits = upstream.map(({ request }) => timeoutOf(request) + cacheTimes.leaseMs)
   return endpoint.timeoutSeconds * 1000 + Math.max(0, ...waits)

@@ -56,7 +56,7 @@ export async function runNewestFirst(
   }
 }
 
-/** Older rows may lie closer together than those that were found, but hardly more than so many times. */
+/** How many times denser than the rows found so far older rows are assumed to be, at most. */
 const denser = 5
 
 /**
@@ -112,7 +112,7 @@ function stepsOn(engine: QueryEngine): LRUCache<string, number> {
 
 function keyOf({ version, newestFirst }: Endpoint, { sql, bindings }: Statement): string {
   const { start, end } = newestFirst!
-  // Windows that end in the past say nothing of the present.
+  // Of the end only whether it is open: a window in the past says nothing of the newest rows.
   const values = bindings
     .filter(({ name }) => name !== start)
     .map(({ name, value }) => (name === end ? value === null : value))

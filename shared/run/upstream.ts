@@ -44,7 +44,7 @@ export function upstreamRequests(
   if (!endpoint.upstreamTables) return []
   const { cursors, pins, now, redacted, bypass, byteLimit, labels, onRun } = asking
   const cached = isCached(endpoint, redacted)
-  // An answer that is shared must not end with its first caller, nor be older than it counts as fresh.
+  // A cached answer is shared: its run must not end with the first caller, and its rows must be as fresh as it claims to be.
   const gone = cached ? () => new AbortController().signal : asking.gone
   const ages = [asking.maxAgeSeconds, ...(cached ? [endpoint.cacheSeconds] : [])]
   const maxAgeSeconds = Math.min(...ages.map(age => age ?? Infinity))
@@ -104,7 +104,7 @@ function parametersOf(
     if (!(error instanceof ApiError)) throw error
     const { code, message, problems } = error
     const [{ parameter: pin = '' } = {}] = problems
-    // The caller sent no such value, so that it cannot leave it out.
+    // The definition passes the value, so the caller cannot leave it out as the usual message advises.
     if (code === 'pinned_parameter' && Object.hasOwn(sources, pin))
       throw pinError(
         pin,

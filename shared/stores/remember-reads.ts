@@ -42,7 +42,7 @@ export function rememberReads<Value, Context = undefined>({
   unavailable,
   clock = performance,
 }: MemoryOptions<Value, Context>): (key: string, context: Context) => Promise<Value> {
-  /** A store that did not answer is left alone by all keys that memory has. */
+  /** Set while the store does not answer: it is not asked for what memory has, whatever the key. */
   let away: { error: StoreError; until: number } | null = null
   const memory = new LRUCache<string, Remembered<Value>, { context: Context }>({
     maxSize: max, // with `max`, each cold start would fill as many places
