@@ -81,12 +81,9 @@ export async function answerQuestion(
     endpoint,
     statement: page?.statement ?? composed.statement,
     page,
-    upstream: upstreamRequests(endpoint, parameters, {
-      ...run,
-      cursors: services.cursors,
-      pins: caller.pins,
-      now,
-    }),
+    upstream: endpoint.upstreamTables
+      ? upstreamRequests(endpoint, parameters, { ...run, cursors: services.cursors, pins: caller.pins, now })
+      : [],
     parameters: parameters.canonical,
     ...(keyFields ? { keyFields } : {}),
     sent: parameters.sent,

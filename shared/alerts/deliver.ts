@@ -4,7 +4,7 @@ import { type Channel, type Channels, DeliveryError, type Message, readChannels 
 import { type Answer, oneAtATime, post, type Post, RefusedAddress, type Resolve } from './post.ts'
 import { type Google, googleHere, openSecrets, type Secret, secretRetryMs } from './secrets.ts'
 import { ApiError } from '../errors.ts'
-import { rememberReads } from '../stores/remember-reads.ts'
+import { rememberRead } from '../stores/remember-reads.ts'
 import type { Store } from '../stores/store.ts'
 import { beginning } from '../visible-text.ts'
 
@@ -41,7 +41,11 @@ export function openChannels(config: Delivering): Delivery {
   const { rememberMs, alertsToLoopback: toLoopback, timeoutMs = 10_000 } = config
   const { google = googleHere() } = config
   const resolve = oneAtATime(config.resolve)
-  const channels = rememberChannels(config)
+  const channels = rememberRead({
+    rememberMs,
+    read: async () => ({ value: await readChannels(config.store) }),
+    unavailable: 'The channels cannot be read at the moment.',
+  })
   const secret = openSecrets(config.secret, google, rememberMs)
   const attempt = async (name: string, message: Message, signal: AbortSignal) => {
     const channel = channelIn((await channels()).channels, name)
@@ -59,16 +63,6 @@ export function openChannels(config: Delivering): Delivery {
     },
     appliedChannels: async () => (await channels()).version ?? '',
   }
-}
-
-function rememberChannels({ store, rememberMs }: Delivering): () => ReturnType<typeof readChannels> {
-  const read = rememberReads<Awaited<ReturnType<typeof readChannels>>>({
-    max: 1,
-    rememberMs,
-    read: async () => ({ value: await readChannels(store) }),
-    unavailable: 'The channels cannot be read at the moment.',
-  })
-  return () => read('all', undefined)
 }
 
 function channelIn(channels: Channels, name: string): Channel {

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
-import { rememberReads } from '../stores/remember-reads.ts'
+import { rememberRead, rememberReads } from '../stores/remember-reads.ts'
 import type { Store } from '../stores/store.ts'
 import { type Grant, keyIds, keyReference, type Limits, readRecord, stateOf } from './records.ts'
 import { keyPrefix, readKey, sha256 } from '../key-text.ts'
@@ -66,8 +66,7 @@ export function createAuthenticator(
   })
   const common = { clock, unavailable: 'API keys cannot be checked at the moment.' }
   const ids = keyIds(store)
-  const ofList = { ...common, max: 1, rememberMs: listedMs }
-  const listed = rememberReads({ ...ofList, read: async () => ({ value: await ids() }) })
+  const listed = rememberRead({ ...common, rememberMs: listedMs, read: async () => ({ value: await ids() }) })
   const misses = allowance(clock)
   const known = rememberReads<KnownKey>({
     ...common,
@@ -76,7 +75,7 @@ export function createAuthenticator(
     async read(id) {
       const start = clock.now()
       const mayMiss = misses.take()
-      if (!mayMiss && !(await listed('all', undefined)).has(id))
+      if (!mayMiss && !(await listed()).has(id))
         throw new ApiError('rate_limited', 'Too many unknown API keys are tried at the moment.', { headers })
       const found = await lookUp(store, id)
       if (found && mayMiss) misses.giveBack()
@@ -91,7 +90,7 @@ export function createAuthenticator(
     if (!sent) throw unauthenticated()
     const refusal = refused.get(sent.id)
     if (refusal) throw refusal
-    const { caller, hash } = await known(sent.id, undefined)
+    const { caller, hash } = await known(sent.id)
     if (!sameHash(hash, sha256(sent.secret))) throw unauthenticated()
     return caller
   }

@@ -9,7 +9,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import type { PageStart } from './statement.ts'
 import { assertReadable, formats, isReadable } from '../stores/format.ts'
-import { rememberReads } from '../stores/remember-reads.ts'
+import { rememberRead } from '../stores/remember-reads.ts'
 import { type Document, type Store, StoreError } from '../stores/store.ts'
 
 export interface Cursor extends PageStart {
@@ -36,8 +36,7 @@ interface Options {
 
 /** Cursors under the secret in the store. */
 export function openCursors(store: Store, { rememberMs = 0, clock = performance }: Options = {}): Cursors {
-  const remembered = rememberReads({
-    max: 1,
+  const keys = rememberRead({
     rememberMs,
     clock,
     async read() {
@@ -46,7 +45,6 @@ export function openCursors(store: Store, { rememberMs = 0, clock = performance 
     },
     unavailable: 'Pages cannot be had at the moment.',
   })
-  const keys = () => remembered('all', undefined)
   return {
     seal: async cursor => seal((await keys())[0]!, textOf(cursor)),
     async open(text) {

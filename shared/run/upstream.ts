@@ -41,7 +41,7 @@ export function upstreamRequests(
   read: Pick<Parameters, 'bindings' | 'sent'>,
   asking: Asking,
 ): UpstreamRequest[] {
-  if (!endpoint.upstreamTables) return []
+  const { upstreamTables = [] } = endpoint
   const { cursors, pins, now, redacted, bypass, byteLimit, labels, onRun } = asking
   const cached = isCached(endpoint, redacted)
   // A cached answer is shared: its run must not end with the first caller, and its rows must be as fresh as it claims to be.
@@ -49,7 +49,7 @@ export function upstreamRequests(
   const ages = [asking.maxAgeSeconds, ...(cached ? [endpoint.cacheSeconds] : [])]
   const maxAgeSeconds = Math.min(...ages.map(age => age ?? Infinity))
   const passed = { redacted, bypass, byteLimit, gone, onRun, maxAgeSeconds }
-  return endpoint.upstreamTables.map(({ name, endpoint: other, columns, parameters }) => {
+  return upstreamTables.map(({ name, endpoint: other, columns, parameters }) => {
     const present = presentFor(other, now)
     const query = queryText(valuesFor(parameters, read.bindings))
     const own = parametersOf(endpoint, other, () => readParameters(other, query, pins, present), {
