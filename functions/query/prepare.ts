@@ -40,7 +40,7 @@ interface Prepared {
   keyFields?: CacheKeyFields
 }
 
-type Reading = Pick<Services, 'cursors' | 'columnsOf'>
+type PrepareServices = Pick<Services, 'cursors' | 'columnsOf'>
 
 interface Remembered extends Prepared {
   endpoint: Endpoint
@@ -59,7 +59,7 @@ const longest = 1000
  * @throws ApiError
  */
 export async function prepare(
-  services: Reading,
+  services: PrepareServices,
   question: Question,
   now: number | string,
 ): Promise<Prepared> {
@@ -79,7 +79,7 @@ export async function prepare(
 }
 
 async function read(
-  { cursors, columnsOf }: Reading,
+  { cursors, columnsOf }: PrepareServices,
   { caller, endpoint, query, callerSql, redacted, isImposed = false }: Question,
   present: number | string,
 ): Promise<Prepared> {

@@ -13,7 +13,7 @@ import type { Call } from '../http/call.ts'
 import { sendRepresentation } from '../http/representation.ts'
 import { type Format, inFormat } from './formats.ts'
 
-interface Response {
+interface AnswerToSend {
   endpoint: Endpoint
   result: AnswerResult
   format: Format
@@ -27,7 +27,7 @@ const vary = [
 ].join(', ')
 
 /** Sends the answer as the call wants it. @throws ApiError `overloaded` */
-export async function respond(call: Call, response: Response): Promise<void> {
+export async function respond(call: Call, response: AnswerToSend): Promise<void> {
   const { format, result } = response
   const { answer } = result
   const note = noteFor(response)
@@ -54,7 +54,7 @@ function coveredFailure({ failure }: AnswerResult): Details {
 const largeBytes = 250_000
 
 /** @throws ApiError `overloaded` */
-function bodyOf({ res, services }: Call, response: Response, encoding: Encoding): Promise<Buffer> {
+function bodyOf({ res, services }: Call, response: AnswerToSend, encoding: Encoding): Promise<Buffer> {
   const { format, result } = response
   const { answer } = result
   const { write } = format
@@ -74,7 +74,7 @@ function bodyOf({ res, services }: Call, response: Response, encoding: Encoding)
 }
 
 /** Members of `meta` about this call, as JSON: parameters that were ignored. Empty where there are none. */
-function noteFor({ format, parameters: { undeclared, misspelt } }: Response): string {
+function noteFor({ format, parameters: { undeclared, misspelt } }: AnswerToSend): string {
   if (undeclared.length === 0 || format.write) return ''
   const meant = Object.keys(misspelt).length > 0 ? { didYouMean: misspelt } : {}
   return `,${JSON.stringify({ ignored: someOf(undeclared), ...meant }).slice(1, -1)}`
@@ -88,7 +88,7 @@ function withNote(body: Buffer, note: string): Buffer {
 
 function headersOf(
   { req, query, notes }: Call,
-  { endpoint, result, timing, parameters }: Response,
+  { endpoint, result, timing, parameters }: AnswerToSend,
 ): Record<string, string> {
   const { answer, madeAt, ageMs } = result
   const left = Math.floor(endpoint.cacheSeconds - ageMs / 1000)

@@ -1,7 +1,7 @@
 /** Delivers messages to the operator's channels: a call is one try, and who calls keeps the message and tries again. */
 import { createHash, createHmac } from 'node:crypto'
 import { type Channel, type Channels, DeliveryError, type Message, readChannels } from './channels.ts'
-import { type Answer, oneAtATime, post, type Post, RefusedAddress, type Resolve } from './post.ts'
+import { type PostResult, oneAtATime, post, type Post, RefusedAddress, type Resolve } from './post.ts'
 import { type Google, googleHere, openSecrets, type Secret, secretRetryMs } from './secrets.ts'
 import { ApiError } from '../errors.ts'
 import { rememberRead } from '../stores/remember-reads.ts'
@@ -85,7 +85,7 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
 }
 
 /** @throws DeliveryError for every status but 2xx: an address that is wrong today, or a receiver that refuses, may be corrected */
-function assertTaken({ status, retryAfter }: Answer): void {
+function assertTaken({ status, retryAfter }: PostResult): void {
   if (status < 200 || status >= 300)
     throw new DeliveryError(`the receiver answers ${status}`, retryAfterMs(retryAfter))
 }

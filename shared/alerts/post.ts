@@ -41,7 +41,7 @@ interface Options {
   signal: AbortSignal
 }
 
-export interface Answer {
+export interface PostResult {
   status: number
   retryAfter: string | undefined
 }
@@ -54,7 +54,7 @@ export class RefusedAddress extends Error {
 const standard = { 'Content-Type': 'application/json', 'User-Agent': `log-query-endpoints/${version}` }
 
 /** @throws RefusedAddress; what Node throws, where there is no answer or `signal` aborts */
-export async function post({ url, headers, body, anywhere }: Post, options: Options): Promise<Answer> {
+export async function post({ url, headers, body, anywhere }: Post, options: Options): Promise<PostResult> {
   const target = targetOf(url)
   const addresses = await addressesOf(target, options)
   if (!anywhere) assertReachable(target, addresses, options.toLoopback)

@@ -19,7 +19,7 @@ import {
   silencedUntil,
   type Subject,
 } from './record.ts'
-import { sendAll, type Stored } from './send.ts'
+import { sendAll, type StoredRecord } from './send.ts'
 
 /**
  * The rows of a subject's endpoint; `null` = not now, as others are at it.
@@ -155,7 +155,7 @@ async function look(
   work: Turn,
   { subject, due }: Task,
   isSilenced: (subject: Subject) => Promise<boolean>,
-): Promise<Stored | null | 'failed'> {
+): Promise<StoredRecord | null | 'failed'> {
   const { store, ask, now, count, budget, log } = work
   const at = recordAt(subject)
   try {

@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts'
 import type { Delivery } from './deliver.ts'
 
 /** A record as it is stored. */
-export interface Stored {
+export interface StoredRecord {
   subject: Subject
   at: Reference
   version: string
@@ -46,7 +46,7 @@ interface Pass extends Sending {
 }
 
 /** A channel that fails is skipped for the rest of the call: it costs one wait, not one for each message. */
-export async function sendAll(sending: Sending, all: Stored[]): Promise<Map<Stored, Sent>> {
+export async function sendAll(sending: Sending, all: StoredRecord[]): Promise<Map<StoredRecord, Sent>> {
   if (all.length === 0) return new Map()
   const applied = await sending.appliedChannels().catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error
@@ -57,7 +57,7 @@ export async function sendAll(sending: Sending, all: Stored[]): Promise<Map<Stor
   return new Map(sent)
 }
 
-async function sendOne(pass: Pass, stored: Stored): Promise<Sent> {
+async function sendOne(pass: Pass, stored: StoredRecord): Promise<Sent> {
   const { subject, at, version, record } = stored
   const { outbox, counts } = await passThrough(pass, record.outbox)
   const isConfirmed = JSON.stringify(outbox) === JSON.stringify(record.outbox) || (await confirm())

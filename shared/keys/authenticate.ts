@@ -67,7 +67,7 @@ export function createAuthenticator(
   const common = { clock, unavailable: 'API keys cannot be checked at the moment.' }
   const ids = keyIds(store)
   const listed = rememberRead({ ...common, rememberMs: listedMs, read: async () => ({ value: await ids() }) })
-  const misses = allowance(clock)
+  const misses = tokenBucket(clock)
   const known = rememberReads<KnownKey>({
     ...common,
     max,
@@ -102,8 +102,7 @@ interface KnownKey {
   hash: string
 }
 
-/** A token bucket. */
-function allowance(clock: { now(): number }) {
+function tokenBucket(clock: { now(): number }) {
   let [left, at] = [missesAtOnce, clock.now()]
   return {
     take(): boolean {
