@@ -6,7 +6,7 @@ import type { Log } from '../shared/log.ts'
 import type { Services } from '../shared/services.ts'
 import { version } from '../shared/version.ts'
 import { readBody } from './http/body.ts'
-import { type Address, type Found, type Handler, addresses, finderOf } from './http/addresses.ts'
+import { type Address, type Match, type Handler, addresses, finderOf } from './http/addresses.ts'
 import { type Call, type Exchange, httpFunction } from './http/call.ts'
 import { allowIssuersOrigins, allowOrigin, preflight } from './http/cors.ts'
 import { describeResource, mcp } from './mcp/route.ts'
@@ -69,7 +69,7 @@ function findAddress(
   find: ReturnType<typeof finderOf>,
   { req, path }: Exchange,
   { maxUrlBytes }: Config,
-): Found {
+): Match {
   if (Buffer.byteLength(req.originalUrl) > maxUrlBytes)
     throw new ApiError(
       'uri_too_long',
@@ -94,7 +94,7 @@ function notTaken(address: Address): ApiError {
   return new ApiError('method_not_allowed', `This address takes ${allowed}.`, { headers: { Allow: allowed } })
 }
 
-function read(find: ReturnType<typeof finderOf>, path: string): Found {
+function read(find: ReturnType<typeof finderOf>, path: string): Match {
   try {
     const found = find(path)
     if (found) return found

@@ -32,6 +32,11 @@ function setting<T>(one: Setting<T>): Setting<T> {
   return one
 }
 
+/** `null` where the variable is unset or empty. */
+function optional<T>(one: Omit<Setting<T>, 'default'>): Setting<T | null> {
+  return { ...one, default: () => null }
+}
+
 type Form<T> = Pick<Setting<T>, 'read' | 'expected'>
 
 const path: Form<string> = { read: text => resolve(text), expected: 'a path' }
@@ -67,10 +72,9 @@ export const settings = {
     expected: 'a port from 1 to 65535',
   }),
   /** `null` = all interfaces. */
-  listenHost: setting<string | null>({
+  listenHost: optional({
     variable: 'LISTEN_HOST',
     description: 'Who can connect: 127.0.0.1 = this machine, as with npm start; 0.0.0.0 or :: = the network',
-    default: () => null,
     ...oneOf('127.0.0.1', '0.0.0.0', '::'),
   }),
   /** A command goes there before all else (`infra/lqe/folder.ts`), so that other paths begin there. */
@@ -88,7 +92,7 @@ export const settings = {
   }),
   requestsDays: setting({
     variable: 'REQUESTS_DAYS',
-    description: 'Days that the local log table service.requests goes back; 0 = requests are not kept',
+    description: 'Days that the local log table service.requests goes back; 0 = requests are not stored',
     default: () => 30,
     ...wholeNumber(0, 3_650),
   }),
@@ -130,10 +134,9 @@ export const settings = {
     ...matching(/^(\(default\)|[a-z][a-z0-9-]{3,62})$/, '(default) or the name of a database'),
   }),
   /** `null` = the project of the credentials. */
-  project: setting<string | null>({
+  project: optional({
     variable: 'GOOGLE_CLOUD_PROJECT',
     description: 'Google Cloud project, for traces in the logs',
-    default: () => null,
     ...matching(new RegExp(`^${project}$`), 'a project id'),
   }),
   corsOrigin: setting({
@@ -143,11 +146,10 @@ export const settings = {
     ...matching(/^(\*|https?:\/\/[^/\s]+)$/, '* or an origin such as https://console.example.com'),
   }),
   /** Without it, the host that a caller names. */
-  publicUrl: setting<string | null>({
+  publicUrl: optional({
     variable: 'PUBLIC_URL',
     description:
       'Address by which agents that sign in reach the service, where it is not the root of its host',
-    default: () => null,
     ...matching(/^https?:\/\/[^\s?#"\\]+[^/\s?#"\\]$/, 'an address such as https://api.example.com/logs'),
   }),
   /** What is in them is read in `shared/keys/issuers.ts`. */
@@ -204,25 +206,22 @@ export const settings = {
     expected: 'a folder with index.html, or off',
   }),
   /** `null` = nowhere. */
-  queriesDir: setting<string | null>({
+  queriesDir: optional({
     variable: 'QUERIES_DIR',
     description: 'Folder in which the page may save endpoints, as npm start sets it; not on Cloud Run',
-    default: () => null,
     read: text => (existsSync(text) ? resolve(text) : undefined),
     expected: 'a folder that is there',
   }),
-  frozenNow: setting<string | null>({
+  frozenNow: optional({
     variable: 'FROZEN_NOW',
     description: 'A fixed present for the local engine, for tests',
-    default: () => null,
     read: text => (Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()),
     expected: 'an ISO 8601 time',
   }),
   /** `project.dataset`, or a dataset in the jobs' project. */
-  bigQueryDataset: setting<string | null>({
+  bigQueryDataset: optional({
     variable: 'BIGQUERY_DATASET',
     description: 'Where the log tables are; in their names every character but letters, digits and _ is _',
-    default: () => null,
     ...matching(new RegExp(String.raw`^(?:${project}\.)?\w+$`), 'project.dataset or dataset'),
   }),
   /** `project.dataset.table` by logical name. */
@@ -233,10 +232,9 @@ export const settings = {
     read: realTables,
     expected: 'a list such as postgres.logs=project.dataset.table,gotrue.logs.prod=project.dataset.table',
   }),
-  bigQueryLocation: setting<string | null>({
+  bigQueryLocation: optional({
     variable: 'BIGQUERY_LOCATION',
     description: 'Where the datasets are, for BigQuery’s jobs',
-    default: () => null,
     ...matching(/^[A-Za-z][A-Za-z0-9-]{1,40}$/, 'a location such as EU or europe-west1'),
   }),
   maxBytesBilled: setting<number | null>({
@@ -246,41 +244,36 @@ export const settings = {
     default: env => (deployed(env) ? 50_000_000_000 : null),
     ...wholeNumber(1),
   }),
-  bigQueryEndpoint: setting<string | null>({
+  bigQueryEndpoint: optional({
     variable: 'BIGQUERY_EMULATOR_HOST',
     description: 'Address of a server in place of BigQuery; not on Cloud Run',
-    default: () => null,
     ...matching(/^https?:\/\/[^/\s]+$/, 'an address such as http://localhost:9050'),
   }),
   /** `null` = this process runs outside Cloud Run. */
-  service: setting<string | null>({
+  service: optional({
     variable: 'K_SERVICE',
     description: 'Set by Cloud Run: the name of the service',
-    default: () => null,
     read: text => text,
     expected: 'a name',
   }),
   /** `null` = the account and machine. */
-  author: setting<string | null>({
+  author: optional({
     variable: 'LQE_AUTHOR',
     description: 'Who applies definitions, for the list of versions',
-    default: () => null,
     ...matching(/^\P{Cc}{1,200}$/u, 'a name of at most 200 characters'),
   }),
   /** Both this and the service account are set, or none. */
-  warmAudience: setting<string | null>({
+  warmAudience: optional({
     variable: 'WARM_AUDIENCE',
     description: 'Address of the warm function, which its caller’s token must name',
-    default: () => null,
     ...matching(
       /^https:\/\/[^\s?#]+$/,
       'a URL such as https://europe-west1-my-project.cloudfunctions.net/warm',
     ),
   }),
-  warmServiceAccount: setting<string | null>({
+  warmServiceAccount: optional({
     variable: 'WARM_SERVICE_ACCOUNT',
     description: 'Service account that alone may call the warm function',
-    default: () => null,
     ...matching(/^[^\s@]+@[^\s@]+$/, 'an e-mail address'),
   }),
   /** The warm function stops at 80 % of it. */

@@ -54,7 +54,7 @@ function makeAllPrivate(path: string): void {
   for (const name of makePrivate(path)) makeAllPrivate(join(path, name))
 }
 
-/** Leaves what is shared by its nature, as /tmp, and what is not ours to change. @returns the names in a folder */
+/** Skips folders with the sticky bit such as /tmp, links, and what is not ours to change. @returns the names in a folder */
 function makePrivate(path: string): string[] {
   try {
     const stats = lstatSync(path)

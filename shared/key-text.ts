@@ -27,7 +27,7 @@ export function writeKey(key: KeyText): string {
   return `${keyPrefix}${key.id}_${key.secret}${checksum(key)}`
 }
 
-/** By its form, which no key has: three parts in Base64 for URLs, the last of which may be empty. */
+/** Whether it has the form of a JWT, which no key has: three parts in Base64 for URLs, the last of which may be empty. */
 export function isToken(text: string | undefined): text is string {
   return text !== undefined && /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text)
 }
@@ -57,7 +57,7 @@ export function sha256(text: string): string {
   return hash('sha256', text)
 }
 
-/** CRC-32 finds every change of one character. As 6 digits: every request with a key has it computed. */
+/** CRC-32, which finds every change of one character and is cheap enough for each request, as 6 digits. */
 function checksum({ id, secret }: KeyText): string {
   let rest = crc32(`${id}_${secret}`)
   let text = ''

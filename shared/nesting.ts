@@ -1,6 +1,6 @@
 /** How deep what comes from outside may be nested, so that no walk over it can overflow the stack. */
 
-/** As many as JSON of BigQuery may have: https://cloud.google.com/bigquery/quotas#standard_tables */
+/** BigQuery's own limit for JSON: https://cloud.google.com/bigquery/quotas#standard_tables */
 const maxLevels = 500
 
 export const tooDeep = `is nested deeper than ${maxLevels} levels`

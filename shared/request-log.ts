@@ -90,7 +90,10 @@ class RequestFile {
     this.days = days
   }
 
-  /** By one write, which the system does not mix with others'. It begins a line: a process that was killed may have left half of one. */
+  /**
+   * By one write, so that processes do not mix their lines. Begins with a line end, as a killed process may have left half a
+   * line.
+   */
   append(bytes: Buffer): void {
     try {
       const day = new Date().toISOString().slice(0, 10)

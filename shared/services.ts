@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 import { localKeyFile, openDataFolder } from './data-folder.ts'
 import { type Delivery, openChannels } from './alerts/deliver.ts'
+import { untilStopped } from './engines/deadline.ts'
 import type { QueryEngine } from './engines/engine.ts'
 import { BytesInFlight } from './answers/in-flight.ts'
 import { AnswerCache } from './cache/cache.ts'
@@ -88,16 +89,6 @@ function authenticator(store: Store, issuers: Issuers, config: Config): Authenti
   let ofToken: Promise<Authenticate> | undefined
   const load = () => import('./keys/tokens.ts').then(({ openTokens }) => openTokens({ issuers, localKey }))
   return async sent => (isToken(sent) ? (await (ofToken ??= load()))(sent) : ofKey(sent))
-}
-
-function untilStopped(engine: QueryEngine, stopping: AbortSignal): QueryEngine {
-  return {
-    run: (statement, { signal, ...limits }) =>
-      engine.run(statement, { ...limits, signal: signal ? AbortSignal.any([signal, stopping]) : stopping }),
-    describe: (...asked) => engine.describe(...asked),
-    rollups: engine.rollups,
-    close: () => engine.close(),
-  }
 }
 
 /** Each adapter is loaded only where it is chosen: the deployed bundle has no local one, a laptop loads no cloud client. */

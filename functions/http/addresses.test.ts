@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startService, type TestService } from '../testing/service.ts'
-import { addresses, finderOf, gatewayPath } from './addresses.ts'
+import { addresses, finderOf, gatewayPath, pathsOf } from './addresses.ts'
 
 const find = finderOf(addresses)
-const paths = addresses.flatMap(address =>
-  [address.path, ...(address.also ?? [])].map(path => [path, address] as const),
-)
+const paths = addresses.flatMap(address => pathsOf(address).map(path => [path, address] as const))
 const filled = (path: string) =>
   path.replace('{ref}', 'default').replace('{name}', 'logs.all').replace('{view}', 'a1')
 

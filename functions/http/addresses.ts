@@ -1,9 +1,7 @@
 /**
- * Every address of the query function. Requests are routed by this table (`../query/routes.ts`), and the OpenAPI document is made
- * of it (`../query/openapi.ts`). Each has the forms that Logflare and hosted Supabase have for it:
- * `infra/docs/moving-in.md`, "Callers".
+ * Every address of the query function. Requests are routed by this table (`../routes.ts`), and the OpenAPI document is made of it
+ * (`../query/openapi.ts`). Each has the forms that Logflare and hosted Supabase have for it: `infra/docs/moving-in.md`, "Callers".
  */
-
 import { LRUCache } from 'lru-cache'
 
 /** The handlers, by the name that the table has for them. */
@@ -28,7 +26,7 @@ export type Handler =
 export interface Address {
   /** `{name}`, `{ref}` and `{view}` stand for a segment each. A slash may follow. */
   path: string
-  /** Other paths for the same. */
+  /** Other paths for the same, beside those of `pathsOf`. */
   also?: string[]
   /** GET brings HEAD, and each address takes OPTIONS. */
   methods: ('GET' | 'POST' | 'PUT' | 'DELETE')[]
@@ -44,20 +42,16 @@ export interface Address {
 /** Endpoints are in the OpenAPI document by this path, each with its name. */
 export const endpointPath = '/api/endpoints/query/{name}'
 
+const ofProject = '/projects/{ref}/analytics/endpoints/{name}'
+const rows = { methods: ['GET', 'POST'], handler: 'answer', key: true } satisfies Partial<Address>
+const statesOfAlerts = 'Each alert and set of parameters with its state, last value and history'
+
 export const addresses: Address[] = [
+  { path: endpointPath, also: ['/api/endpoints/query/name/{name}'], ...rows },
   {
-    path: endpointPath,
-    also: ['/endpoints/query/{name}', '/api/endpoints/query/name/{name}'],
-    methods: ['GET', 'POST'],
-    handler: 'answer',
-    key: true,
-  },
-  {
-    path: '/v1/projects/{ref}/analytics/endpoints/{name}',
-    also: ['/v0/projects/{ref}/analytics/endpoints/{name}'],
-    methods: ['GET', 'POST'],
-    handler: 'answer',
-    key: true,
+    path: `/v1${ofProject}`,
+    also: [`/v0${ofProject}`],
+    ...rows,
     hosted: true,
     operation: {
       id: 'projectLogs',
@@ -66,10 +60,8 @@ export const addresses: Address[] = [
     },
   },
   {
-    path: '/platform/projects/{ref}/analytics/endpoints/{name}',
-    methods: ['GET', 'POST'],
-    handler: 'answer',
-    key: true,
+    path: `/platform${ofProject}`,
+    ...rows,
     operation: {
       id: 'platformLogs',
       summary: 'The same of one project, as Supabase’s Studio asks for it',
@@ -78,7 +70,6 @@ export const addresses: Address[] = [
   },
   {
     path: '/api/endpoints',
-    also: ['/endpoints'],
     methods: ['GET'],
     handler: 'list',
     key: true,
@@ -86,7 +77,6 @@ export const addresses: Address[] = [
   },
   {
     path: '/api/endpoints/{name}/tables',
-    also: ['/endpoints/{name}/tables'],
     methods: ['GET'],
     handler: 'tables',
     key: true,
@@ -98,7 +88,6 @@ export const addresses: Address[] = [
   },
   {
     path: '/api/endpoints/{name}/explain',
-    also: ['/endpoints/{name}/explain'],
     methods: ['GET'],
     handler: 'explain',
     key: true,
@@ -108,16 +97,9 @@ export const addresses: Address[] = [
       result: 'The queries, the first that takes a call answers it, and the roll-ups',
     },
   },
-  {
-    path: '/api/endpoints/{name}/draft',
-    also: ['/endpoints/{name}/draft'],
-    methods: ['POST'],
-    handler: 'draft',
-    key: true,
-  },
+  { path: '/api/endpoints/{name}/draft', methods: ['POST'], handler: 'draft', key: true },
   {
     path: '/api/endpoints/{name}/views',
-    also: ['/endpoints/{name}/views'],
     methods: ['GET', 'POST'],
     handler: 'views',
     key: true,
@@ -127,13 +109,7 @@ export const addresses: Address[] = [
       result: 'By name',
     },
   },
-  {
-    path: '/api/endpoints/{name}/views/{view}',
-    also: ['/endpoints/{name}/views/{view}'],
-    methods: ['PUT', 'DELETE'],
-    handler: 'view',
-    key: true,
-  },
+  { path: '/api/endpoints/{name}/views/{view}', methods: ['PUT', 'DELETE'], handler: 'view', key: true },
   {
     path: '/api/alerts',
     methods: ['GET'],
@@ -142,28 +118,28 @@ export const addresses: Address[] = [
     operation: {
       id: 'listAlerts',
       summary: 'The alerts on the endpoints that the key may call, for the parameters that it fixes',
-      result: 'Each alert and set of parameters with its state, last value and history',
+      result: statesOfAlerts,
     },
   },
   {
     path: '/api/endpoints/{name}/alerts',
-    also: ['/endpoints/{name}/alerts'],
     methods: ['GET'],
     handler: 'alertsOfEndpoint',
     key: true,
     operation: {
       id: 'listAlertsOfEndpoint',
       summary: 'The alerts on an endpoint, for the parameters that the key fixes',
-      result: 'Each alert and set of parameters with its state, last value and history',
+      result: statesOfAlerts,
     },
   },
   // What Logflare manages there, and Studio's page of log drains lists.
-  ...['/api/backends', '/api/sources', '/api/rules'].map((path): Address => ({
-    path,
+  {
+    path: '/api/backends',
+    also: ['/api/sources', '/api/rules'],
     methods: ['GET'],
     handler: 'none',
     key: true,
-  })),
+  },
   { path: '/mcp', methods: ['POST'], handler: 'mcp', key: true },
   {
     path: '/.well-known/oauth-protected-resource',
@@ -184,11 +160,17 @@ export const addresses: Address[] = [
   { path: '/explorer/{name}', methods: ['GET'], handler: 'file', key: false },
 ]
 
+/** All paths of an address: Logflare has those of endpoints without `/api`, too. */
+export function pathsOf({ path, also = [] }: Address): string[] {
+  const short = path.startsWith('/api/endpoints') ? [path.slice('/api'.length)] : []
+  return [path, ...short, ...also]
+}
+
 /** Before any path: where the gateway of a self-hosted Supabase has Logflare. */
 export const gatewayPath = '/analytics/v1'
 
 /** A path's address, with the segments that it captures, decoded. */
-export interface Found {
+export interface Match {
   address: Address
   name: string
   /** Of a project; `null` where the address has none. */
@@ -201,13 +183,14 @@ export interface Found {
 const longest = 200
 
 /**
- * Finds the address of a path by its shape, one that was found before at once: it is a hundredth of a hot answer.
+ * Finds the address of a path by its shape: its segments without those that are captured. Recent paths are remembered, as the
+ * search would be a hundredth of a hot answer's CPU.
  * @returns throws URIError where the percent-escapes of the path are not UTF-8
  */
-export function finderOf(all: Address[]): (path: string) => Found | null {
-  const known = new LRUCache<string, Found>({ max: 1000 })
+export function finderOf(all: Address[]): (path: string) => Match | null {
+  const known = new LRUCache<string, Match>({ max: 1000 })
   const patterns = all.flatMap(address =>
-    [address.path, ...(address.also ?? [])].map(path => {
+    pathsOf(address).map(path => {
       const segments = segmentsOf(path)
       return { address, segments, captured: segments.map(segment => segment.startsWith('{')) }
     }),
@@ -215,14 +198,14 @@ export function finderOf(all: Address[]): (path: string) => Found | null {
   const byShape = new Map(
     patterns.map(({ address, segments, captured }) => [shapeOf(segments, captured), { address, segments }]),
   )
-  // What is written so goes before what is captured.
+  // A path that is written out, such as /api/endpoints/query/name/x, goes before one that captures more.
   const captures = [
     ...new Map(patterns.map(({ captured }) => [captured.join(), captured])).values(),
   ].toSorted((a, b) => a.filter(Boolean).length - b.filter(Boolean).length)
   return path => {
     const before = known.get(path)
     if (before) return before
-    decodeURIComponent(path) // a bad escape goes before an address that is not there
+    decodeURIComponent(path) // throws for a bad escape, also at an unknown address
     const segments = segmentsOf(path.startsWith(`${gatewayPath}/`) ? path.slice(gatewayPath.length) : path)
     if (segments.includes('')) return null
     for (const captured of captures.filter(({ length }) => length === segments.length)) {

@@ -30,7 +30,7 @@ export async function readBody(req: IncomingMessage & { body?: unknown }): Promi
 async function collect(req: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  // Destroyed, the request would take its connection with it, and the caller would see no answer.
+  // By default the iterator destroys the request, and with it the connection that the error is to be sent on.
   for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > maxBodyBytes) throw tooLarge()
@@ -71,7 +71,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** @param json valid; of a name that an object has twice, `JSON.parse` keeps the last value, and others the first */
+/** The first name that an object has twice: `JSON.parse` takes the last value and other parsers the first. @param json valid */
 function nameTwice(json: string): string | undefined {
   const objects: Set<string>[] = []
   for (const [token, string] of json.matchAll(/[{}]|("(?:[^"\\]|\\.)*")(?:\s*:)?/g))

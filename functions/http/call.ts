@@ -47,7 +47,7 @@ export interface Call extends Exchange {
 interface OpenCall {
   /** Writes the line, once, after the error has been sent where nothing was. */
   end: (error?: unknown) => void
-  /** How long its client has been gone, and may be before the line is written, in milliseconds. */
+  /** Milliseconds: how long its client has been gone, and after how long the line is written all the same. */
   goneMs: number
   waitsMs: number
 }
@@ -56,7 +56,7 @@ export const openCalls = new Map<ServerResponse, OpenCall>()
 
 /** A run that goes on when its client has gone says what it cost, within the time limits of most endpoints. */
 const runMs = 60_000
-/** Of a run that is cancelled with its client: one that does not heed that. */
+/** A run that is cancelled with its client, and does not end. */
 const cancelMs = 1_000
 
 /**
@@ -93,7 +93,7 @@ export function httpFunction(
 
 const lookMs = 500
 
-/** Not by a listener to each response, which hot answers would pay for. */
+/** By a timer for all calls: a listener for each response would slow down hot answers. */
 setInterval(() => {
   for (const [res, call] of openCalls) if (isGone(res) && (call.goneMs += lookMs) > call.waitsMs) call.end()
 }, lookMs).unref()

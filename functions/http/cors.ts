@@ -2,7 +2,7 @@ import type { Config } from '../../shared/config.ts'
 import type { Issuers } from '../../shared/keys/issuers.ts'
 import type { Exchange } from './call.ts'
 
-/** Every header but this one (Fetch, "CORS protocol"): a page's own tools add what no list here would foresee. */
+/** `*` is every header but Authorization (Fetch, "CORS protocol"). No list: tools of a page add headers of their own. */
 const sendable = 'Authorization, *'
 
 /** Lets a page at the allowed origin read every answer and its headers. Keys travel in a header, never in cookies. */
@@ -12,7 +12,7 @@ export function allowOrigin({ res }: Exchange, { corsOrigin }: Config): void {
   if (corsOrigin !== '*') res.vary('Origin')
 }
 
-/** Lets a page of an issuer's origins read the answer: what it may ask is its token's matter. */
+/** Lets a page of an issuer's origins read the answer; its token decides what it may ask. */
 export async function allowIssuersOrigins(
   { req, res }: Exchange,
   { corsOrigin }: Config,
@@ -23,7 +23,7 @@ export async function allowIssuersOrigins(
   if (await isOfIssuer(issuers, origin)) res.common['Access-Control-Allow-Origin'] = origin
 }
 
-/** While the store does not answer, none is. */
+/** Whether it is an origin of an issuer; `false` while the store does not answer. */
 export async function isOfIssuer(issuers: Issuers, origin: string): Promise<boolean> {
   const all = await issuers.all().catch(() => [])
   return all.some(({ origins }) => origins?.includes(origin))

@@ -1,6 +1,6 @@
 /**
  * Every change to functions-framework 5.0.5: `infra/docs/surgery.md`, "functions-framework". `framework.test.ts` and
- * `shutdown.test.ts` show what it does without them, so each can go when its test there fails:
+ * `framework.shutdown.test.ts` show what it does without them, so each can go when its test there fails:
  *
  * - It makes a `node:domain` for each request, which switches async hooks on for every promise of the process. The
  *   handlers here catch everything and leave no promise loose, so a domain would catch nothing.

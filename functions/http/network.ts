@@ -16,7 +16,10 @@ export function networkOf(
   return [...beginning.split(':'), '0', '0', '0', '0'].slice(0, 4).join(':')
 }
 
-/** Whether a request was made on this machine: not for a page of elsewhere, and not through a proxy, of which one may stand here. */
+/**
+ * Whether a program or page of this machine made the request: not a page of another site in its browser, nor a proxy that runs
+ * here.
+ */
 export function isFromHere({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): boolean {
   const isProxied = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'via'].some(name => name in headers)
   const isLoopback = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(socket.remoteAddress ?? '')

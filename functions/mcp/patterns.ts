@@ -90,9 +90,9 @@ function wrong(parameter: string, detail: string): ApiError {
   return ApiError.of('invalid_parameter', { parameter, detail })
 }
 
-type Asked = Map<string, string>
+type Arguments = Map<string, string>
 
-function findByName<T>(parameter: string, asked: Asked, all: Map<string, T>): T {
+function findByName<T>(parameter: string, asked: Arguments, all: Map<string, T>): T {
   const name = asked.get(parameter) ?? ''
   const one = all.get(name)
   if (one === undefined)
@@ -101,7 +101,7 @@ function findByName<T>(parameter: string, asked: Asked, all: Map<string, T>): T 
 }
 
 /** Of the table, or of all that have a time and a message. */
-async function shapeFor({ call }: McpCall, endpoint: Endpoint, asked: Asked): Promise<Shape> {
+async function shapeFor({ call }: McpCall, endpoint: Endpoint, asked: Arguments): Promise<Shape> {
   const shapes = (await tablesOf(endpoint, call.services)).flatMap(each => shapeOf(each) ?? [])
   const [first, ...others] = shapes
   if (!first) throw wrong('endpoint', `${endpoint.name} has no table with a time and a message`)
@@ -110,7 +110,7 @@ async function shapeFor({ call }: McpCall, endpoint: Endpoint, asked: Asked): Pr
 }
 
 /** `since` divides the time: what is before it is the period before. */
-function periodsFor(asked: Asked, now: number): Periods {
+function periodsFor(asked: Arguments, now: number): Periods {
   const momentIn = (name: string) => {
     const moment = asked.has(name) ? momentOf(asked.get(name)!, now) : undefined
     if (asked.has(name) && typeof moment !== 'number')
@@ -125,13 +125,13 @@ function periodsFor(asked: Asked, now: number): Periods {
   return { range: { from: since, to }, before: { from, to: since } }
 }
 
-function searchOf(asked: Asked, shape: Shape) {
+function searchOf(asked: Arguments, shape: Shape) {
   const text = asked.get('filter') ?? ''
   const filter = filterIn(text, shape)
   return filter ? { filters: [filter] } : { search: text }
 }
 
-function limitOf(asked: Asked): number {
+function limitOf(asked: Arguments): number {
   const number = Number(asked.get('limit') ?? 40)
   if (!Number.isInteger(number) || number < 1 || number > 200)
     throw wrong('limit', 'must be a whole number from 1 to 200')

@@ -150,13 +150,16 @@ export function listPrompts({ caller }: McpCall): Prompt[] {
   }))
 }
 
-interface Asked {
+interface PromptRequest {
   name: string
   arguments?: Record<string, string> | undefined
 }
 
 /** A prompt with its arguments filled in; a pin wins. @throws ProtocolError */
-export function getPrompt({ caller }: McpCall, { name, arguments: sent = {} }: Asked): GetPromptResult {
+export function getPrompt(
+  { caller }: McpCall,
+  { name, arguments: sent = {} }: PromptRequest,
+): GetPromptResult {
   const args = { ...sent, ...caller.pins }
   const found = investigations.find(prompt => prompt.name === name)
   if (!found) throw invalidParams(`There is no prompt ${echo(name)}.`)

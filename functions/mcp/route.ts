@@ -54,7 +54,7 @@ function refuse({ res, notes }: Call, message: string): void {
   res.status(400).json({ jsonrpc: '2.0', id: null, error: { code: -32600, message } })
 }
 
-/** For a token that opens nothing: its client may ask for scopes. */
+/** A token without any endpoint is refused with the scopes that would open some, so that its client can ask for them. */
 function assertScope({ endpoints, lacking = {} }: Caller): void {
   if (endpoints.length === 0 && Object.keys(lacking).length > 0) throw scopeMissing(Object.keys(lacking))
 }

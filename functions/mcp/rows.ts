@@ -32,7 +32,7 @@ export function contextRows(all: Row[], columns: string[], wanted: 'csv' | 'json
   return shown!
 }
 
-/** Wide rows are many characters, of which few fit: only those that do are made readable. */
+/** Rows up to `maxCharacters`. Stops at the first that does not fit, so that rows past it cost nothing. */
 function fitting(
   all: Row[],
   columns: string[],

@@ -47,7 +47,10 @@ export function messageAnswerer(serverOf: (mcpCall: McpCall) => Server): AnswerM
   }
 }
 
-/** An error of the library may quote the request; in a result, text is as the endpoint answers it. */
+/**
+ * Takes keys and personal data out of an error of the library, which may quote the request. Results are as the endpoint
+ * answers them.
+ */
 function logReply(message: Uint8Array, { notes }: Call): Buffer {
   const bytes = Buffer.from(message)
   const [error, result] = ['"error":', '"result":'].map(field => bytes.indexOf(field))

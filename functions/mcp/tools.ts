@@ -36,7 +36,7 @@ const sqlSchema = {
   description: 'One GoogleSQL SELECT (BigQuery) over the tables; give it a LIMIT',
 }
 
-/** Tools that are of no endpoint: each is about those that take SQL of the caller. */
+/** Tools that belong to no single endpoint: each takes the name of one that accepts SQL. */
 const toolsOverTables = new Map([[patternsName, { describe: patternsTool, answer: patternsOf }]])
 
 interface ToolTarget {
@@ -126,7 +126,7 @@ async function columnsFor({ services }: McpCall['call'], endpoint: Endpoint): Pr
   return columns && columns.map(({ name }, at) => fieldName(name, at))
 }
 
-/** Of the rows the names only: with their types the list of tools would fill a context. */
+/** Names of columns without their types, with which the list of tools would fill a context. */
 function outputSchema(columns: string[]): JsonSchema {
   const row = { type: 'object', properties: Object.fromEntries(columns.map(name => [name, {}])) }
   return {
@@ -172,7 +172,10 @@ async function findTarget({ call, caller }: McpCall, name: string): Promise<Tool
   return among(await endpoints.remembered()) ?? among(await endpoints.all()) ?? null
 }
 
-/** A status of HTTP says so, by which a client gets the scope. @throws ApiError `insufficient_scope` */
+/**
+ * Checked before the protocol answers, as clients ask for a scope only after HTTP's status 403. @throws ApiError
+ * `insufficient_scope`
+ */
 export async function assertToolScope({ call, caller }: McpCall): Promise<void> {
   if (!caller.lacking) return
   const { method, params } = (call.req.body ?? {}) as { method?: unknown; params?: { name?: unknown } }
@@ -183,7 +186,7 @@ export async function assertToolScope({ call, caller }: McpCall): Promise<void> 
   if (refusal) throw refusal
 }
 
-/** By caller: a remembered key gives the same caller again. */
+/** By the object of the caller, which is the same for as long as its key is remembered. */
 const lastTargets = new WeakMap<Caller, { all: Endpoint[]; targets: Map<string, ToolTarget> }>()
 
 function targetsFor(caller: Caller, all: Endpoint[]): Map<string, ToolTarget> {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import pMap from 'p-map'
 import { apply } from '../../infra/lqe/apply/apply.ts'
 import { rounds } from '../../shared/testing/rounds.ts'
-import { addresses, gatewayPath } from '../http/addresses.ts'
+import { addresses, gatewayPath, pathsOf } from '../http/addresses.ts'
 import { edgeRow } from '../testing/edges.ts'
 import { type TestService, startService } from '../testing/service.ts'
 
@@ -356,7 +356,7 @@ describe('tenants', () => {
 
   const paths = addresses
     .filter(({ handler }) => handler === 'answer')
-    .flatMap(({ path, also = [] }) => [path, ...also])
+    .flatMap(pathsOf)
     .flatMap(path => [path, gatewayPath + path])
   const names = ['logs.all', 'kept', id, id.toUpperCase(), 'Kept%20Rows']
   const forms = ['GET', 'HEAD', 'POST'] as const

@@ -62,13 +62,13 @@ async function accessPublic(call: Call): Promise<Access | null> {
   return { caller: anyone, endpoint }
 }
 
-/** Lets a page of any origin ask first whether it may call a public endpoint. */
+/** Answers the preflight request of a page of any origin for a public endpoint. */
 export async function openToPages(call: Call): Promise<void> {
   if (call.config.corsOrigin !== '*' && (await call.services.endpoints.findPublic(call.name)))
     allowAnyOrigin(call)
 }
 
-/** Of the names that are near, those alone that the key may call say anything. */
+/** The error suggests a similar name only among endpoints that the key may call: others must stay hidden. */
 async function notCallable({ name, services }: Call, caller: Caller): Promise<ApiError> {
   const callable = (await services.endpoints.remembered()).filter(endpoint => canCall(caller, endpoint))
   const near = nearestName(
@@ -104,13 +104,13 @@ export async function authenticate(call: Call, key = keyFromHeaders(call.req.hea
   return caller
 }
 
-/** A program sends no origin; a page cannot send another's. */
+/** Only browsers send an `Origin` header, and a page cannot forge it; a program without one passes. */
 function assertOrigin({ origins, name }: Caller, origin: string | undefined): void {
   if (!origins || origin === undefined || origins.includes(origin)) return
   throw new ApiError('forbidden_origin', `Pages of this origin may not send tokens of ${name}.`)
 }
 
-/** Says in the response what is left of the key's limits, by what this process knows now; it may be called again. */
+/** Sets the headers that say what is left of the key's limits, as far as this process knows. A later call overwrites them. */
 export function tellLimits({ res, services }: Pick<Call, 'res' | 'services'>, caller: Caller): void {
   if (!caller.limits) return
   const calls = services.callLimits.left(caller)

@@ -25,10 +25,10 @@ async function answerAlerts({ services, res }: Call, caller: Caller, endpoints: 
   res.status(200).json({ result })
 }
 
-/** @param endpoints that the caller may call. @throws ApiError */
+/** @param endpoints those that the caller may call. @throws ApiError */
 export async function alertsFor(store: Store, caller: Caller, endpoints: Endpoint[]): Promise<AlertStatus[]> {
   const { pins, rights, redacted } = caller
-  // A set that leaves a pinned parameter open is one of all its values.
+  // A set without the pinned parameter covers all its values, other customers' among them.
   const alerts = await listAlerts(store, endpoints, ({ set }) =>
     Object.entries(pins).every(([name, value]) => Object.hasOwn(set, name) && String(set[name]) === value),
   )

@@ -3,7 +3,7 @@ import { getAnswer, redactError } from '../../shared/run/get-answer.ts'
 import type { AnswerResult } from '../../shared/run/query-request.ts'
 import type { Config } from '../../shared/config.ts'
 import { apiErrorOf } from '../../shared/run/blame.ts'
-import { upstreamRequests } from '../../shared/run/upstream-requests.ts'
+import { upstreamRequests } from '../../shared/run/upstream.ts'
 import { type Endpoint, definitionError } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost, type Statement } from '../../shared/engines/engine.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
@@ -28,7 +28,7 @@ export async function answer(call: Call): Promise<void> {
   const timing = new Timing()
   const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
   const sent = withBody(call.query, req.method, req.body)
-  const query = withAddress(call, endpoint, sent)
+  const query = call.ref === null ? sent : withAddress(call, call.ref, endpoint, sent)
   assertSingleValues(req.body, name => takes(endpoint, name))
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
@@ -47,7 +47,9 @@ export async function answer(call: Call): Promise<void> {
   await respond({ ...call, query: sent }, { endpoint, result, format, timing, parameters })
 }
 
-/** The answer to a question, over every way in which one comes, and the statement behind it. @throws ApiError */
+/**
+ * The answer to a question, and the statement behind it: HTTP, MCP, alerts and the command line all ask here. @throws ApiError
+ */
 export async function answerQuestion(
   { services, config, notes }: { services: Services; config: Pick<Config, 'frozenNow'>; notes: RunNotes },
   question: Question,
@@ -79,12 +81,9 @@ export async function answerQuestion(
     endpoint,
     statement: page?.statement ?? composed.statement,
     page,
-    upstream: upstreamRequests(endpoint, parameters, {
-      ...run,
-      cursors: services.cursors,
-      pins: caller.pins,
-      now,
-    }),
+    upstream: endpoint.upstreamTables
+      ? upstreamRequests(endpoint, parameters, { ...run, cursors: services.cursors, pins: caller.pins, now })
+      : [],
     parameters: parameters.canonical,
     ...(keyFields ? { keyFields } : {}),
     sent: parameters.sent,
@@ -115,14 +114,20 @@ export async function resolveUpstream(
 
 type RunNotes = Pick<RequestLine, 'bytes' | 'slotMs' | 'job'>
 
-/** A call may take several runs: the rows that it reads as tables, then its own. The job is the last. */
+/**
+ * Adds a run's cost to the log line. A call may take several runs: one for each endpoint that it reads, then its own, whose
+ * job is noted.
+ */
 function noteRun(notes: RunNotes, { bytes, slotMs, jobId }: RunCost): void {
   const sum = (before: number | null | undefined, more: number | null) =>
     typeof before === 'number' ? before + (more ?? 0) : more
   Object.assign(notes, { bytes: sum(notes.bytes, bytes), slotMs: sum(notes.slotMs, slotMs), job: jobId })
 }
 
-/** A forced run costs a scan, so it takes a right; without it the header is ignored, as HTTP allows. */
+/**
+ * `Cache-Control: no-cache` costs a scan, so it needs the right `cache:bypass`; without it the header is ignored, as HTTP
+ * allows.
+ */
 function wantsBypass({ req }: Call, caller: Caller): boolean {
   return caller.rights.includes('cache:bypass') && /\bno-cache\b/i.test(req.get('cache-control') ?? '')
 }

@@ -31,7 +31,7 @@ export interface DraftAnswer {
 }
 
 /** An endpoint with the files that make it, and an alert on it, or on the endpoint that is called. */
-interface Asked {
+interface DraftRequest {
   wish: Wish | null
   alert: AlertWish | null
   write: boolean
@@ -45,7 +45,7 @@ interface Asked {
 export async function draftEndpoint(call: Call): Promise<void> {
   const { caller, endpoint } = await accessEndpoint(call)
   assertRight(caller, 'definitions:read', 'The SQL of endpoints is')
-  const { wish, alert, write } = askedIn(call.req.body)
+  const { wish, alert, write } = requestIn(call.req.body)
   if (wish) assertTakesSql(endpoint, caller)
   const folder = folderFor(call, caller)
   const files: DraftAnswer['files'] = []
@@ -70,7 +70,7 @@ function assertRight({ rights }: Caller, right: Caller['rights'][number], what: 
 async function draft({ services, config }: Call, endpoint: Endpoint, wish: Wish): Promise<Draft> {
   const { maxResultBytes } = endpoint
   const from = maxResultBytes === config.maxResultBytes ? { ...endpoint, maxResultBytes: null } : endpoint
-  // Only these calls need what checks a definition, which a cold start should not read.
+  // Imported here: the check of a definition would slow down every cold start.
   const { draftOf } = await import('../../shared/sandbox/as-endpoint.ts')
   const found = await resolveUpstream(services, from)
   return withoutEngineErrors(from, async () => {
@@ -120,25 +120,29 @@ const fields: Rules<Wish> = {
   redact: [value => typeof value === 'boolean', 'true or false'],
 }
 
-/** The others are those of the file, which has a schema. */
+/** The other fields go into the file, whose schema checks them. */
 const alertFields: Rules<Pick<AlertWish, 'name' | 'parameters'>> = {
   name: [isText, 'a text: the name of the alert'],
   parameters: [isTexts, 'an object of texts: the endpoint’s parameters'],
 }
 
-function askedIn(body: unknown): Asked {
+function requestIn(body: unknown): DraftRequest {
   const given = (isMap(body) ? body : {}) as Wish & { alert?: AlertWish; write?: unknown }
   const isWish = given.alert === undefined || given.sql !== undefined
   const { name, description, sql, parameters, values, redact } = given
   return {
-    wish: isWish ? checked({ name, description, sql, parameters, values, redact }, fields, '') : null,
-    alert: given.alert === undefined ? null : checked(given.alert, alertFields, 'alert.'),
+    wish: isWish ? requireFields({ name, description, sql, parameters, values, redact }, fields, '') : null,
+    alert: given.alert === undefined ? null : requireFields(given.alert, alertFields, 'alert.'),
     write: given.write === true,
   }
 }
 
 /** @throws ApiError `invalid_parameter` */
-function checked<Given extends Fields, Fields>(given: Given, rules: Rules<Fields>, within: string): Given {
+function requireFields<Given extends Fields, Fields>(
+  given: Given,
+  rules: Rules<Fields>,
+  within: string,
+): Given {
   const all = isMap(given) ? given : ({} as Given)
   const problems = Object.entries<Rules<Fields>[keyof Fields]>(rules).flatMap(([field, [is, what]]) =>
     is(all[field as keyof Fields]) ? [] : [{ parameter: `${within}${field}`, detail: `must be ${what}` }],
@@ -147,7 +151,10 @@ function checked<Given extends Fields, Fields>(given: Given, rules: Rules<Fields
   return given
 }
 
-/** Of those who sit at the machine, with a key that may: one whose answers are redacted could make an endpoint that shows more. */
+/**
+ * The folder of `queries/` for a call from this machine with the right `definitions:write`; a key whose answers are redacted
+ * gets none, as its endpoint could show more.
+ */
 function folderFor({ req, config }: Call, { rights, redacted }: Caller): string | null {
   return rights.includes('definitions:write') && !redacted && isFromHere(req) ? config.queriesDir : null
 }

@@ -87,7 +87,7 @@ export async function tablesOf(
   return Promise.all(tables)
 }
 
-/** What a dry run of an endpoint's SQL threw, as its callers are told: they can change nothing about it. */
+/** An error of a dry run of the endpoint's own SQL, as callers get it: 500, since they cannot correct it. */
 function dryRunError(error: unknown, endpoint: Endpoint, sql = endpoint.sql): unknown {
   if (!(error instanceof EngineError)) return error
   return blame(apiErrorOf(error, endpoint), {
@@ -113,7 +113,7 @@ export async function explainEndpoint(call: Call): Promise<void> {
       'right_missing',
       'The SQL of endpoints is for API keys with the right definitions:read.',
     )
-  // Only these calls need what makes batches and levels, which a cold start should not read.
+  // Imported here: what makes batches and levels would slow down every cold start.
   const { explain } = await import('../../shared/warm/explain.ts')
   const found = await resolveUpstream(call.services, endpoint)
   const result = await explain(found, call.services.engine).catch((error: unknown) => {

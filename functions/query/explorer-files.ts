@@ -47,18 +47,18 @@ function pageHeaders(page: Buffer): Record<string, string> {
 /** Files are named by their content (`page-1A2B3C4D.js`), so a copy never goes out of date. */
 const assetHeaders = () => ({ 'Cache-Control': 'public, max-age=31536000, immutable' })
 
-interface File {
+interface Asset {
   hash: string
   bytes: Record<'gzip' | 'identity', Buffer>
 }
 
-/** Of all that a folder may hold, what the build puts there. */
+/** Names as the build makes them: nothing else in the folder is served. */
 const fileName = /^\w[\w-]*-\w{8}\.(?:js|css)$/
 
 /** Handlers of `GET /` and `GET /explorer/<file>`; none where the page is turned off. Files are read once. */
 export function explorerHandlers({ explorerDir }: Config) {
   if (explorerDir === null) return {}
-  const files = new LRUCache<string, File>({
+  const files = new LRUCache<string, Asset>({
     max: 50,
     fetchMethod: name => readBuilt(join(explorerDir, name)),
   })
@@ -83,7 +83,7 @@ export function explorerHandlers({ explorerDir }: Config) {
 }
 
 /** @throws ApiError `not_found` */
-async function readBuilt(path: string): Promise<File> {
+async function readBuilt(path: string): Promise<Asset> {
   const identity = await readFile(path).catch(() => {
     throw nothingHere()
   })

@@ -40,7 +40,7 @@ export function formatFor(req: Request, query: string, endpoint: Endpoint): Form
   const { accept = '*/*' } = req.headers
   if (accept === '*/*') return formats[0]!
   req.headers.accept = accept.replaceAll(/;\s*(?!\s|q\s*=)[^,;]*/gi, '') // a charset or an indent chooses nothing here
-  // Plain text without a version is what clients ask for that take anything.
+  // `text/plain` without a version comes from clients that take anything, not from Prometheus.
   const mediaType = req.accepts(mediaTypes.filter(type => accept.includes(type.split('; ')[1] ?? '')))
   const format = formats.find(known => known.mediaType === mediaType)
   if (format) return format
@@ -68,7 +68,10 @@ function ndjson(rows: Row[]): string {
 
 const takenColumns = ['name', 'value', 'labels', 'help', 'type', 'timestamp']
 
-/** Not those of several series each: `histogram_quantile` takes any that have `le`. */
+/**
+ * Not histogram and summary, which have several series for each metric; a gauge with a label `le` works in
+ * `histogram_quantile`.
+ */
 const types = ['gauge', 'counter', 'untyped']
 
 /** Of one metric: its comments, and its lines by series, with the number of their row. */
@@ -143,7 +146,7 @@ function labelsText(labels: Value, refuse: Refuse): string {
   return texts.length === 0 ? '' : `{${texts.toSorted().join(',')}}`
 }
 
-/** NUMERIC, and INT64 that no number holds, are decimal text. */
+/** NUMERIC, and INT64 beyond 2^53, come as decimal text. */
 function numberText(value: Value, refuse: Refuse): string {
   const text = typeof value === 'object' || typeof value === 'boolean' ? '' : String(value)
   if (!/^(?:NaN|-?Infinity|[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/i.test(text))

@@ -6,7 +6,9 @@ import { booleans } from '../../shared/endpoints/query-string.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
-/** Either in a request; the first in an answer. Logflare's clients send the second. */
+// Each choice may be made by two headers, of which Logflare's clients send the second.
+
+/** The first is in answers, too. */
 const versionHeaders = ['svc-endpoint-version', 'lf-endpoint-version'] as const
 
 /**
@@ -30,26 +32,23 @@ export async function versionFor({ req, services, notes }: Call, endpoint: Endpo
 
 /** Whether a header names a version, valid or not. */
 export function namesVersion(headers: IncomingHttpHeaders): boolean {
-  return versionHeaders.some(name => Boolean(headers[name]))
+  return readHeaders(headers, versionHeaders).length > 0
 }
 
 /** `null` = the current version. */
 function requestedVersion(headers: IncomingHttpHeaders): string | null {
-  let asked: string | null = null
-  for (const name of versionHeaders) {
-    const value = headers[name]
-    if (value === undefined || value === '') continue
-    if (!/^[0-9a-f]{16}$/.test(String(value)))
+  const sent = readHeaders(headers, versionHeaders)
+  const asked = sent[0]?.[1] ?? null
+  for (const [name, version] of sent) {
+    if (!/^[0-9a-f]{16}$/.test(version))
       throw invalid(name, 'must be one version, 16 of 0-9 and a-f, as an answer has it in meta.version')
-    if (asked !== null && asked !== value)
+    if (version !== asked)
       throw invalid(name, `names another version than ${versionHeaders[0]}: send one of the two`)
-    asked = String(value)
   }
   return asked
 }
 
-/** Logflare's clients send the second. */
-const redactionHeaders = ['svc-endpoint-redact-pii', 'lf-endpoint-redact-pii']
+const redactionHeaders = ['svc-endpoint-redact-pii', 'lf-endpoint-redact-pii'] as const
 
 /**
  * Whether this call's answer is redacted: by the endpoint, the key or the call. Only the right `pii:read` lifts the endpoint's
@@ -57,9 +56,7 @@ const redactionHeaders = ['svc-endpoint-redact-pii', 'lf-endpoint-redact-pii']
  * @throws ApiError `invalid_parameter`, `redaction_locked`
  */
 export function redactionFor(endpoint: Endpoint, caller: Caller, headers: IncomingHttpHeaders): boolean {
-  const asked = redactionHeaders
-    .map(name => readHeader(name, headers[name]))
-    .filter(choice => choice !== null)
+  const asked = readHeaders(headers, redactionHeaders).map(header => choiceIn(...header))
   const redacted = endpoint.redact || caller.redacted === true
   if (asked.includes(true)) return true
   if (asked.length === 0 || !redacted) return redacted
@@ -67,19 +64,17 @@ export function redactionFor(endpoint: Endpoint, caller: Caller, headers: Incomi
   throw new ApiError(
     'redaction_locked',
     'Personal data is redacted here, and this API key may not lift that.',
-    { problems: [{ header: redactionHeaders[0]!, detail: 'false needs the right pii:read' }] },
+    { problems: [{ header: redactionHeaders[0], detail: 'false needs the right pii:read' }] },
   )
 }
 
-function readHeader(name: string, value: string | string[] | undefined): boolean | null {
-  if (value === undefined || value === '') return null
-  const choice = booleans.get(String(value).trim().toLowerCase())
-  if (choice === undefined) throw invalid(name, 'must be true or false')
+function choiceIn(header: string, text: string): boolean {
+  const choice = booleans.get(text.trim().toLowerCase())
+  if (choice === undefined) throw invalid(header, 'must be true or false')
   return choice
 }
 
-/** Logflare's clients send the second. */
-const labelHeaders = ['svc-endpoint-labels', 'lf-endpoint-labels']
+const labelHeaders = ['svc-endpoint-labels', 'lf-endpoint-labels'] as const
 
 /**
  * The labels of a call that the endpoint takes: `team=search,page=errors`. Others are ignored, as by Logflare: labels
@@ -89,9 +84,8 @@ const labelHeaders = ['svc-endpoint-labels', 'lf-endpoint-labels']
 export function labelsFor({ callerLabels }: Endpoint, sent: IncomingHttpHeaders): Record<string, string> {
   if (callerLabels.length === 0) return {}
   const labels = new Map<string, string>()
-  for (const header of labelHeaders) {
-    const text = String(sent[header] ?? '')
-    for (const pair of text === '' ? [] : text.split(',')) {
+  for (const [header, text] of readHeaders(sent, labelHeaders))
+    for (const pair of text.split(',')) {
       const [, name = '', value = ''] = /^\s*([^=\s]+)=([a-z0-9_-]{0,63})\s*$/.exec(pair) ?? []
       if (name === '') throw invalid(header, form)
       if (!callerLabels.includes(name)) continue
@@ -99,12 +93,16 @@ export function labelsFor({ callerLabels }: Endpoint, sent: IncomingHttpHeaders)
         throw invalid(header, `gives the label ${name} a second value`)
       labels.set(name, value)
     }
-  }
   return Object.fromEntries(labels)
 }
 
 const form =
   'must be name=value, with commas between several; a value has at most 63 small letters, digits, _ and -'
+
+/** Those of the headers that are sent, with their texts; an empty one counts as none. */
+function readHeaders(headers: IncomingHttpHeaders, names: readonly string[]): [name: string, text: string][] {
+  return names.flatMap(name => (headers[name] ? [[name, String(headers[name])]] : []))
+}
 
 function invalid(header: string, detail: string): ApiError {
   return ApiError.of('invalid_parameter', { header, detail })

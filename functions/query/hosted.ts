@@ -8,11 +8,16 @@ import type { Call } from '../http/call.ts'
 
 /**
  * The query string with what the address says: `{ref}` is the parameter `project`, which a key may pin, as any other.
+ * @param ref of the project
  * @param query as it was sent
  * @throws ApiError `invalid_parameter`
  */
-export function withAddress({ address, ref, config }: Call, endpoint: Endpoint, query: string): string {
-  if (ref === null) return query
+export function withAddress(
+  { address, config }: Call,
+  ref: string,
+  endpoint: Endpoint,
+  query: string,
+): string {
   if (!Object.hasOwn(endpoint.parameters, 'project'))
     throw ApiError.of('invalid_parameter', {
       parameter: 'project',
@@ -21,8 +26,8 @@ export function withAddress({ address, ref, config }: Call, endpoint: Endpoint, 
   const present = presentFor(endpoint, config.frozenNow ?? Date.now())
   const bounds = address.hosted ? missingBounds(endpoint, query, present) : {}
   const isBound = (part: string) => Object.keys(bounds).some(name => part.startsWith(`${name}=`))
-  const kept = query.split('&').filter(part => part !== '' && !isBound(part))
-  return [...kept, queryText({ ...bounds, project: ref })].join('&')
+  const others = query.split('&').filter(part => part !== '' && !isBound(part))
+  return [...others, queryText({ ...bounds, project: ref })].join('&')
 }
 
 const [start, end] = ['iso_timestamp_start', 'iso_timestamp_end'] as const

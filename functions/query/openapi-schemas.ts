@@ -81,74 +81,59 @@ export const metaSchema: JsonSchema = {
 const ofIntervals = 'must be one of minutely, hourly, daily, 15min, 30min, 3hr, 1day, 3day, 1hr, 7day'
 
 /** Examples; `openapi.test.ts` reproduces those that need neither a failing engine nor a limit. */
-const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
-  invalid_parameter: {
-    detail: `interval ${ofIntervals}`,
-    problems: [{ parameter: 'interval', detail: ofIntervals }],
-  },
-  invalid_query: {
-    detail: 'project: Bad regular expression: missing )',
-    problems: [{ parameter: 'project', detail: 'Bad regular expression: missing )' }],
-  },
-  invalid_request: { detail: 'The body is not valid JSON in UTF-8.' },
-  sandbox_disabled: {
-    detail: 'This endpoint takes no SQL; leave sql out.',
-    problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
-  },
-  unauthenticated: { detail: 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.' },
-  insufficient_scope: {
-    detail: 'The token needs the scope logs:read.',
-    problems: [{ claim: 'scope', detail: 'needs logs:read' }],
-  },
-  forbidden_origin: { detail: 'Pages of this origin may not call: CORS_ORIGIN names the one that may.' },
-  sandbox_violation: {
-    detail: '"edge_logs" is not a table of this endpoint.',
-    problems: [
-      {
-        parameter: 'sql',
-        line: 1,
-        column: 18,
-        tables: ['requests'],
-        detail: '"edge_logs" is not a table of this endpoint',
-      },
-    ],
-  },
-  pinned_parameter: {
-    detail: 'project is fixed by the API key; leave it out',
-    problems: [{ parameter: 'project', detail: 'is fixed by the API key; leave it out' }],
-  },
-  right_missing: { detail: 'The SQL of endpoints is for API keys with the right definitions:read.' },
-  redaction_locked: {
-    detail: 'Personal data is redacted here, and this API key may not lift that.',
-    problems: [{ header: 'svc-endpoint-redact-pii', detail: 'false needs the right pii:read' }],
-  },
-  not_found: { detail: 'There is no such endpoint, or this API key may not call it.' },
-  method_not_allowed: { detail: 'This address takes GET, HEAD, POST, OPTIONS.' },
-  not_acceptable: { detail: `An answer can be had as ${mediaTypes.join(', ')}.` },
-  conflict: {
-    detail: 'There is a view “Errors” already, by console: take another name, or save over that one.',
-  },
-  payload_too_large: { detail: 'The body may hold at most 262144 bytes.' },
-  uri_too_long: { detail: 'The path and query string may hold at most 32768 bytes; send long SQL by POST.' },
-  bytes_limit_exceeded: {
-    detail: 'The query would read up to 87,960,930,222 bytes, and may read 50,000,000,000; ask for less.',
-  },
-  result_too_large: {
-    detail: 'The result passes 10,000,000 bytes of JSON with row 212; ask for fewer rows or columns.',
-  },
-  rate_limited: { detail: 'This API key may be used 60 times a minute; come back later.' },
-  budget_exhausted: {
-    detail:
-      'The runs for this API key have read what they may in a day (UTC). Answers that are cached can still be had.',
-  },
-  client_closed_request: { detail: 'The client has gone.' },
-  internal: { detail: 'An internal error.' },
-  engine_error: { detail: 'The query engine failed.' },
-  overloaded: { detail: 'The service is busy with other large results; come back in a few seconds.' },
-  engine_unavailable: { detail: 'The query engine is not available at the moment.' },
-  issuer_unavailable: { detail: 'The keys of this token’s issuer cannot be read at the moment.' },
-  store_unavailable: { detail: 'API keys cannot be checked at the moment.' },
-  query_timeout: { detail: 'The query did not finish within 30 s.' },
+const details: Record<ErrorCode, string | [detail: string, problem: Problem]> = {
+  invalid_parameter: [`interval ${ofIntervals}`, { parameter: 'interval', detail: ofIntervals }],
+  invalid_query: [
+    'project: Bad regular expression: missing )',
+    { parameter: 'project', detail: 'Bad regular expression: missing )' },
+  ],
+  invalid_request: 'The body is not valid JSON in UTF-8.',
+  sandbox_disabled: [
+    'This endpoint takes no SQL; leave sql out.',
+    { parameter: 'sql', detail: 'is not taken by this endpoint' },
+  ],
+  unauthenticated: 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.',
+  insufficient_scope: ['The token needs the scope logs:read.', { claim: 'scope', detail: 'needs logs:read' }],
+  forbidden_origin: 'Pages of this origin may not call: CORS_ORIGIN names the one that may.',
+  sandbox_violation: [
+    '"edge_logs" is not a table of this endpoint.',
+    {
+      parameter: 'sql',
+      line: 1,
+      column: 18,
+      tables: ['requests'],
+      detail: '"edge_logs" is not a table of this endpoint',
+    },
+  ],
+  pinned_parameter: [
+    'project is fixed by the API key; leave it out',
+    { parameter: 'project', detail: 'is fixed by the API key; leave it out' },
+  ],
+  right_missing: 'The SQL of endpoints is for API keys with the right definitions:read.',
+  redaction_locked: [
+    'Personal data is redacted here, and this API key may not lift that.',
+    { header: 'svc-endpoint-redact-pii', detail: 'false needs the right pii:read' },
+  ],
+  not_found: 'There is no such endpoint, or this API key may not call it.',
+  method_not_allowed: 'This address takes GET, HEAD, POST, OPTIONS.',
+  not_acceptable: `An answer can be had as ${mediaTypes.join(', ')}.`,
+  conflict: 'There is a view “Errors” already, by console: take another name, or save over that one.',
+  payload_too_large: 'The body may hold at most 262144 bytes.',
+  uri_too_long: 'The path and query string may hold at most 32768 bytes; send long SQL by POST.',
+  bytes_limit_exceeded:
+    'The query would read up to 87,960,930,222 bytes, and may read 50,000,000,000; ask for less.',
+  result_too_large: 'The result passes 10,000,000 bytes of JSON with row 212; ask for fewer rows or columns.',
+  rate_limited: 'This API key may be used 60 times a minute; come back later.',
+  budget_exhausted:
+    'The runs for this API key have read what they may in a day (UTC). Answers that are cached can still be had.',
+  client_closed_request: 'The client has gone.',
+  internal: 'An internal error.',
+  engine_error: 'The query engine failed.',
+  overloaded: 'The service is busy with other large results; come back in a few seconds.',
+  engine_unavailable: 'The query engine is not available at the moment.',
+  issuer_unavailable: 'The keys of this token’s issuer cannot be read at the moment.',
+  store_unavailable: 'API keys cannot be checked at the moment.',
+  query_timeout: 'The query did not finish within 30 s.',
 }
 
 export const problemSchema: JsonSchema = {
@@ -199,7 +184,7 @@ function response(status: number, codes: ErrorCode[], path: string): object {
 }
 
 function example(code: ErrorCode, path: string): object {
-  const { detail, problems = [] } = details[code]
+  const [detail, ...problems] = [details[code]].flat() as [string, ...Problem[]]
   const context = { path, requestId: '4d65c8fb-19e1-46bc-a206-33780695ecbc' }
   return problemDocument(new ApiError(code, detail, { problems }), context)
 }

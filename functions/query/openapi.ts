@@ -109,11 +109,11 @@ const object = { type: 'object' }
 
 const ok = (description: string) => ({ '200': { description, content: json(object) } })
 
-const captured = (path: string) =>
+const pathParameters = (path: string) =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text }))
 
 function generalOperation({ path, key, handler }: Address, { id, summary, result }: Operation) {
-  const parameters = [...captured(path), ...(handler === 'answer' ? projectParameters : [])]
+  const parameters = [...pathParameters(path), ...(handler === 'answer' ? projectParameters : [])]
   const example = path.replace('{ref}', 'qhzvnxwtrkdplmcoyaeb').replace('{name}', 'logs.all')
   return {
     operationId: id,
@@ -131,7 +131,7 @@ const projectParameters = ['sql', 'iso_timestamp_start', 'iso_timestamp_end'].ma
   schema: text,
 }))
 
-/** Made where they are asked for: the examples of problems are redacted, which would slow down the first request. */
+/** Made with each document and not at start: redacting the examples of problems would slow down the first request. */
 const generalPaths = () =>
   Object.fromEntries(
     addresses.flatMap(address =>
@@ -140,7 +140,10 @@ const generalPaths = () =>
   )
 const generalIds: ReadonlySet<string> = new Set(addresses.flatMap(({ operation }) => operation?.id ?? []))
 
-/** Rows of a caller's own SQL have other columns than the endpoint's: POST, which sends nothing else, describes those. */
+/**
+ * A path of the document. GET describes the rows of the endpoint's own query, POST those of a caller's SQL, whose columns are
+ * not known.
+ */
 function pathOf({ endpoint, columns }: Described): [path: string, item: object] {
   const path = endpointPath.replace('{name}', endpoint.name)
   const operation = (rows: JsonSchema) => ({
@@ -165,7 +168,10 @@ function pathOf({ endpoint, columns }: Described): [path: string, item: object] 
 /** Names of the form in which Logflare's are: `usage.api-counts`. No two have the same words. */
 const usualName = /^[a-z][a-z0-9]*(?:\.[a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*)?$/
 
-/** Generated clients call a function so: it depends on no other endpoint. All but usual names get a hash, as `my-errors` is not `my.errors`. */
+/**
+ * The name of the function in generated clients. It must not depend on other endpoints, so unusual names get a hash:
+ * `my-errors` and `my.errors` have the same words.
+ */
 function operationIdOf(name: string): string {
   const words = name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
   const isOwn = usualName.test(name) && !words.endsWith('Sql') && !generalIds.has(words)
@@ -192,7 +198,7 @@ function parametersOf(endpoint: Endpoint): object[] {
   const version = {
     name: 'SVC-ENDPOINT-VERSION',
     in: 'header',
-    description: 'A version that was applied before, as meta.version had it; absent: the one in force',
+    description: 'A version that was applied before, as meta.version had it; absent: the current one',
     schema: { type: 'string', pattern: '^[0-9a-f]{16}$' },
   }
   const named = Object.hasOwn(endpoint.parameters, 'format') ? [] : [format]

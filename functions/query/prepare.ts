@@ -1,8 +1,8 @@
-/** From a question to what is asked of the engine or the cache. */
+/** From a question to typed parameters, the statement and the cache key. */
 import { LRUCache } from 'lru-cache'
-import { isCached, keyFieldsOf } from '../../shared/run/get-answer.ts'
+import { keyFieldsOf } from '../../shared/run/get-answer.ts'
 import type { CacheKeyFields } from '../../shared/cache/head.ts'
-import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { type Endpoint, isCached } from '../../shared/endpoints/definition.ts'
 import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { type Page, pageFor, readCursor } from '../../shared/pages/page.ts'
@@ -22,7 +22,7 @@ export interface Question {
   /** Whether the caller could not have it in the clear. */
   isImposed?: boolean
   bypass: boolean
-  /** An older answer will not do; absent = a fresh one will. */
+  /** The oldest answer that will do; absent = any fresh one. */
   maxAgeSeconds?: number
   /** Labels that the caller gives to the engine's job; absent = none. */
   labels?: Record<string, string>
@@ -36,11 +36,11 @@ interface Prepared {
   page: Page | null
   /** What relative times count from. */
   moment: number | string
-  /** Absent where more decides the answer. */
+  /** Absent where the caller's SQL, or rows of other endpoints, decide the answer as well. */
   keyFields?: CacheKeyFields
 }
 
-type Reading = Pick<Services, 'cursors' | 'columnsOf'>
+type PrepareServices = Pick<Services, 'cursors' | 'columnsOf'>
 
 interface Remembered extends Prepared {
   endpoint: Endpoint
@@ -53,12 +53,13 @@ const memory = new LRUCache<string, Remembered>({ max: 1000 })
 const longest = 1000
 
 /**
- * Reads the question. One whose answer is cached is remembered, as this would be a tenth of a hot answer's CPU: for the very
- * objects of the definition and the key, which are others once they are read again, and for the minute of its relative times.
+ * Reads the question. For a cached endpoint the result is remembered, as this would be a tenth of a hot answer's CPU. It is used
+ * again only for the same objects of definition and key (a new read of the store makes new ones), and within the minute from which
+ * relative times count.
  * @throws ApiError
  */
 export async function prepare(
-  services: Reading,
+  services: PrepareServices,
   question: Question,
   now: number | string,
 ): Promise<Prepared> {
@@ -78,7 +79,7 @@ export async function prepare(
 }
 
 async function read(
-  { cursors, columnsOf }: Reading,
+  { cursors, columnsOf }: PrepareServices,
   { caller, endpoint, query, callerSql, redacted, isImposed = false }: Question,
   present: number | string,
 ): Promise<Prepared> {

@@ -13,7 +13,7 @@ import type { Call } from '../http/call.ts'
 import { sendRepresentation } from '../http/representation.ts'
 import { type Format, inFormat } from './formats.ts'
 
-interface Response {
+interface AnswerToSend {
   endpoint: Endpoint
   result: AnswerResult
   format: Format
@@ -27,14 +27,14 @@ const vary = [
 ].join(', ')
 
 /** Sends the answer as the call wants it. @throws ApiError `overloaded` */
-export async function respond(call: Call, response: Response): Promise<void> {
+export async function respond(call: Call, response: AnswerToSend): Promise<void> {
   const { format, result } = response
   const { answer } = result
-  const noted = notedIn(response)
+  const note = noteFor(response)
   Object.assign(call.notes, { cache: result.status, rows: answer.summary.rows, ...coveredFailure(result) })
   await sendRepresentation(call, {
     mediaType: `${format.mediaType}; charset=utf-8`,
-    hash: (noted ? sha256(answer.tag + noted) : answer.tag).slice(0, 32),
+    hash: (note ? sha256(answer.tag + note) : answer.tag).slice(0, 32),
     ...(format.write ? { format: format.name } : {}),
     encodings: ['gzip', 'br', 'identity'],
     bytes: encoding => bodyOf(call, response, encoding),
@@ -50,45 +50,45 @@ function coveredFailure({ failure }: AnswerResult): Details {
   return { failure: error!, ...details }
 }
 
-/** JSON from which on a body is counted while it is sent; small answers cost nothing and are never refused. */
+/** Bodies of at least so many bytes of JSON count as memory in flight; smaller ones are never refused. */
 const largeBytes = 250_000
 
 /** @throws ApiError `overloaded` */
-function bodyOf({ res, services }: Call, response: Response, encoding: Encoding): Promise<Buffer> {
+function bodyOf({ res, services }: Call, response: AnswerToSend, encoding: Encoding): Promise<Buffer> {
   const { format, result } = response
   const { answer } = result
   const { write } = format
-  const noted = notedIn(response)
+  const note = noteFor(response)
   const make = async () => {
     if (write) return encode(await inFormat(answer, write), encoding)
-    return noted ? encode(withNote(await answer.bytes('identity'), noted), encoding) : answer.bytes(encoding)
+    return note ? encode(withNote(await answer.bytes('identity'), note), encoding) : answer.bytes(encoding)
   }
   if (answer.rawBytes < largeBytes) return make()
-  const isStored = !write && !noted
+  const isStored = !write && !note
   return services.inFlight.body(res, {
-    key: `${answer.tag} ${format.name} ${noted} ${encoding}`,
+    key: `${answer.tag} ${format.name} ${note} ${encoding}`,
     cost: isStored && answer.has(encoding) ? 0 : memoryOfRows * answer.rawBytes,
     make,
     held: body => answer.heldBytes + (isStored ? 0 : body.length),
   })
 }
 
-/** What `meta` says of the call itself, as JSON; empty where that is nothing. */
-function notedIn({ format, parameters: { undeclared, misspelt } }: Response): string {
+/** Members of `meta` about this call, as JSON: parameters that were ignored. Empty where there are none. */
+function noteFor({ format, parameters: { undeclared, misspelt } }: AnswerToSend): string {
   if (undeclared.length === 0 || format.write) return ''
   const meant = Object.keys(misspelt).length > 0 ? { didYouMean: misspelt } : {}
   return `,${JSON.stringify({ ignored: someOf(undeclared), ...meant }).slice(1, -1)}`
 }
 
 /** The stored body is a function of the rows alone, so a copy gets the note, at the end of its `meta`. */
-function withNote(body: Buffer, noted: string): Buffer {
+function withNote(body: Buffer, note: string): Buffer {
   const ends = '}}'
-  return Buffer.concat([body.subarray(0, -ends.length), Buffer.from(noted + ends)])
+  return Buffer.concat([body.subarray(0, -ends.length), Buffer.from(note + ends)])
 }
 
 function headersOf(
   { req, query, notes }: Call,
-  { endpoint, result, timing, parameters }: Response,
+  { endpoint, result, timing, parameters }: AnswerToSend,
 ): Record<string, string> {
   const { answer, madeAt, ageMs } = result
   const left = Math.floor(endpoint.cacheSeconds - ageMs / 1000)
@@ -114,7 +114,7 @@ function headersOf(
   return headers
 }
 
-/** HTTP caches go by the address, and a body may hold other parameters. */
+/** A call with a body is not cached by HTTP: caches compare addresses, and the body may hold other parameters. */
 function cacheControl({ body }: Call['req'], { status }: AnswerResult, left: number): string {
   if (body !== undefined) return 'no-store'
   return status === 'uncached' ? 'private, no-cache' : `private, max-age=${Math.max(0, left)}`
@@ -138,8 +138,10 @@ const forwards = { miss: 'miss', revalidated: 'stale', uncached: 'bypass' }
  * @returns `null` where redaction takes out a value of the call: with another one the link would lead elsewhere
  */
 function linkTo(query: string, { parameters }: Endpoint, cursor: string, redacted: boolean): string | null {
-  const kept = splitQuery(query).filter(({ name }) => name === 'format' || Object.hasOwn(parameters, name))
-  const pairs = kept.map(({ name, value }) => [name, value])
+  const declared = splitQuery(query).filter(
+    ({ name }) => name === 'format' || Object.hasOwn(parameters, name),
+  )
+  const pairs = declared.map(({ name, value }) => [name, value])
   const sent = queryText(Object.fromEntries(pairs))
   if (redacted && redactText(sent) !== sent) return null
   return `?${[sent, queryText({ cursor })].filter(Boolean).join('&')}`

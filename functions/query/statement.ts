@@ -94,7 +94,7 @@ function changesText({ message, at }: Violation, callerSql: string): ApiError {
   )
 }
 
-/** @throws ApiError that any SQL of this caller gets */
+/** @throws ApiError where the endpoint takes no SQL of this caller, whatever the SQL */
 export function assertTakesSql(endpoint: Endpoint, caller: Caller): void {
   if (!endpoint.sandbox)
     throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL; leave sql out.', {

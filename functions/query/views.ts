@@ -38,11 +38,11 @@ export async function changeView(call: Call): Promise<void> {
   call.res.setHeader('Cache-Control', 'no-store')
   if (call.req.method === 'DELETE') {
     assertMaySave(caller)
-    await removeView(store, shelf, seenIn(call))
+    await removeView(store, shelf, ifMatch(call))
     return void call.res.status(204).end()
   }
   const text = textFrom(call, caller, endpoint)
-  const result = await replaceView(store, shelf, seenIn(call), text, caller.name)
+  const result = await replaceView(store, shelf, ifMatch(call), text, caller.name)
   call.res.status(200).json({ result })
 }
 
@@ -65,7 +65,7 @@ function textFrom({ req }: Call, caller: Caller, endpoint: Endpoint): ViewText {
   return { name, address }
 }
 
-function seenIn({ req, view }: Call): { id: string; version: string } {
+function ifMatch({ req, view }: Call): { id: string; version: string } {
   const [, version] = /^"([^"]+)"$/.exec(req.get('if-match') ?? '') ?? []
   if (version === undefined)
     throw ApiError.of('invalid_parameter', {

@@ -1,10 +1,10 @@
 /** Delivers messages to the operator's channels: a call is one try, and who calls keeps the message and tries again. */
 import { createHash, createHmac } from 'node:crypto'
 import { type Channel, type Channels, DeliveryError, type Message, readChannels } from './channels.ts'
-import { type Answer, oneAtATime, post, type Post, RefusedAddress, type Resolve } from './post.ts'
+import { type PostResult, oneAtATime, post, type Post, RefusedAddress, type Resolve } from './post.ts'
 import { type Google, googleHere, openSecrets, type Secret, secretRetryMs } from './secrets.ts'
 import { ApiError } from '../errors.ts'
-import { rememberReads } from '../stores/remember-reads.ts'
+import { rememberRead } from '../stores/remember-reads.ts'
 import type { Store } from '../stores/store.ts'
 import { beginning } from '../visible-text.ts'
 
@@ -41,7 +41,11 @@ export function openChannels(config: Delivering): Delivery {
   const { rememberMs, alertsToLoopback: toLoopback, timeoutMs = 10_000 } = config
   const { google = googleHere() } = config
   const resolve = oneAtATime(config.resolve)
-  const channels = rememberChannels(config)
+  const channels = rememberRead({
+    rememberMs,
+    read: async () => ({ value: await readChannels(config.store) }),
+    unavailable: 'The channels cannot be read at the moment.',
+  })
   const secret = openSecrets(config.secret, google, rememberMs)
   const attempt = async (name: string, message: Message, signal: AbortSignal) => {
     const channel = channelIn((await channels()).channels, name)
@@ -61,16 +65,6 @@ export function openChannels(config: Delivering): Delivery {
   }
 }
 
-function rememberChannels({ store, rememberMs }: Delivering): () => ReturnType<typeof readChannels> {
-  const read = rememberReads<Awaited<ReturnType<typeof readChannels>>>({
-    max: 1,
-    rememberMs,
-    read: async () => ({ value: await readChannels(store) }),
-    unavailable: 'The channels cannot be read at the moment.',
-  })
-  return () => read('all', undefined)
-}
-
 function channelIn(channels: Channels, name: string): Channel {
   if (!Object.hasOwn(channels, name)) throw new DeliveryError('channels.yaml has none of this name')
   return channels[name]!
@@ -81,7 +75,7 @@ async function secretsOf(channel: Channel, secret: Secret, google: Google, signa
   return Promise.all([channel.secret].flat().map(name => secret(name, signal)))
 }
 
-/** A name is resolved, and a token is had, by what no signal ends. */
+/** Rejects when the signal aborts: neither DNS nor Google's library for tokens takes a signal. */
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const abort = () => reject(signal.reason as Error)
@@ -91,7 +85,7 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
 }
 
 /** @throws DeliveryError for every status but 2xx: an address that is wrong today, or a receiver that refuses, may be corrected */
-function assertTaken({ status, retryAfter }: Answer): void {
+function assertTaken({ status, retryAfter }: PostResult): void {
   if (status < 200 || status >= 300)
     throw new DeliveryError(`the receiver answers ${status}`, retryAfterMs(retryAfter))
 }

@@ -41,7 +41,7 @@ interface Undelivered {
 }
 
 /** Calls of the store at a time. */
-const reads = { concurrency: 32 }
+const [readsOfAlerts, readsOfSets] = [{ concurrency: 16 }, { concurrency: 32 }]
 
 /** @param isShown whether a set is to be listed. @throws StoreError, and ApiError for what a later version stored */
 export async function listAlerts(
@@ -49,30 +49,22 @@ export async function listAlerts(
   endpoints: Endpoint[],
   isShown: (subject: Subject) => boolean = () => true,
 ): Promise<AlertStatus[]> {
-  const lists = await pMap(
-    endpoints,
-    async endpoint => {
-      const alerts = (endpoint.alerts ?? []).map(alert => ({
-        alert,
-        subjects: alert.sets.map(set => ({ endpoint, alert, set })).filter(isShown),
-      }))
-      const shown = alerts.filter(({ subjects }) => subjects.length > 0)
-      if (shown.length === 0) return []
-      const turns = await lastTurns(store, endpoint)
-      const statuses = await pMap(
-        shown,
-        async ({ alert, subjects }) => {
-          const until = await silencedUntil(store, endpoint, alert)
-          const last = turns[alert.name]
-          return pMap(subjects, subject => statusOf(store, subject, until, last), reads)
-        },
-        { concurrency: 4 },
-      )
-      return statuses.flat()
+  const shown = endpoints
+    .flatMap(endpoint => (endpoint.alerts ?? []).map(alert => ({ endpoint, alert })))
+    .map(one => ({ ...one, subjects: one.alert.sets.map(set => ({ ...one, set })).filter(isShown) }))
+    .filter(({ subjects }) => subjects.length > 0)
+  const turns = new Map<Endpoint, ReturnType<typeof lastTurns>>()
+  const statuses = await pMap(
+    shown,
+    async ({ endpoint, alert, subjects }) => {
+      const turn = turns.get(endpoint) ?? lastTurns(store, endpoint)
+      turns.set(endpoint, turn)
+      const [until, last] = await Promise.all([silencedUntil(store, endpoint, alert), turn])
+      return pMap(subjects, subject => statusOf(store, subject, until, last[alert.name]), readsOfSets)
     },
-    { concurrency: 4 },
+    readsOfAlerts,
   )
-  return lists.flat()
+  return statuses.flat()
 }
 
 async function statusOf(

@@ -41,7 +41,7 @@ interface Options {
   signal: AbortSignal
 }
 
-export interface Answer {
+export interface PostResult {
   status: number
   retryAfter: string | undefined
 }
@@ -54,7 +54,7 @@ export class RefusedAddress extends Error {
 const standard = { 'Content-Type': 'application/json', 'User-Agent': `log-query-endpoints/${version}` }
 
 /** @throws RefusedAddress; what Node throws, where there is no answer or `signal` aborts */
-export async function post({ url, headers, body, anywhere }: Post, options: Options): Promise<Answer> {
+export async function post({ url, headers, body, anywhere }: Post, options: Options): Promise<PostResult> {
   const target = targetOf(url)
   const addresses = await addressesOf(target, options)
   if (!anywhere) assertReachable(target, addresses, options.toLoopback)
@@ -76,7 +76,10 @@ export async function post({ url, headers, body, anywhere }: Post, options: Opti
   })
 }
 
-/** Forms such as 2130706433 and 0x7f.1 become 127.0.0.1 here. The text itself may be a secret, so no error has it. */
+/**
+ * The URL, in which other forms of an IPv4 address, such as 2130706433 and 0x7f.1, have become 127.0.0.1. No error quotes the
+ * text, which may be a secret.
+ */
 function targetOf(url: string): URL {
   const target = URL.parse(url)
   if (!target || !/^https?:$/.test(target.protocol) || target.username || target.password)

@@ -77,7 +77,7 @@ export function recordAt({ endpoint, alert, set }: Subject): Reference {
 }
 
 /** What was found: the answer's rows, or the code of the error that came instead. */
-export type Found = Evaluation | { finding: 'failing'; code: string }
+export type Outcome = Evaluation | { finding: 'failing'; code: string }
 
 /**
  * The record after an evaluation: with a new transition its messages are in the outbox.
@@ -86,7 +86,7 @@ export type Found = Evaluation | { finding: 'failing'; code: string }
 export function advance(
   subject: Subject,
   before: AlertRecord | null,
-  found: Found,
+  found: Outcome,
   { now, isSilenced }: { now: number; isSilenced: boolean },
 ): AlertRecord {
   const record = before ?? { state: firstState(now), value: null, text: '', history: [], outbox: [] }
@@ -120,10 +120,10 @@ function withRoom(outbox: Outgoing[]): Outgoing[] {
 }
 
 interface Telling {
-  found: Found
+  found: Outcome
   tells: Message['state']
   now: number
-  /** Of what is over. */
+  /** The last text told, which a resolution repeats. */
   text: string
 }
 
@@ -167,7 +167,7 @@ export function recordIn(fields: Fields): AlertRecord {
   return JSON.parse(fields['record'] as string) as AlertRecord
 }
 
-/** Whether the document has to be written: the record has changed, or its time to live is half over. */
+/** Whether the document has to be written: the record has changed, or half of the time until `expireAt` is over. */
 export function isChanged(fields: Fields, after: AlertRecord, now: number): boolean {
   const { expireAt } = fields
   const isOld = !(expireAt instanceof Date) || expireAt.getTime() < now + keepMs / 2

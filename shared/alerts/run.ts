@@ -12,14 +12,14 @@ import { isDue, type LastTurn } from './due.ts'
 import {
   advance,
   fieldsOfRecord,
-  type Found,
+  type Outcome,
   isChanged,
   recordAt,
   recordIn,
   silencedUntil,
   type Subject,
 } from './record.ts'
-import { sendAll, type Stored } from './send.ts'
+import { sendAll, type StoredRecord } from './send.ts'
 
 /**
  * The rows of a subject's endpoint; `null` = not now, as others are at it.
@@ -155,7 +155,7 @@ async function look(
   work: Turn,
   { subject, due }: Task,
   isSilenced: (subject: Subject) => Promise<boolean>,
-): Promise<Stored | null | 'failed'> {
+): Promise<StoredRecord | null | 'failed'> {
   const { store, ask, now, count, budget, log } = work
   const at = recordAt(subject)
   try {
@@ -198,7 +198,7 @@ async function look(
 }
 
 /** What an evaluation finds now; `null` = it cannot be said now. */
-export async function findingOf(ask: Ask, subject: Subject, now: number): Promise<Found | null> {
+export async function findingOf(ask: Ask, subject: Subject, now: number): Promise<Outcome | null> {
   try {
     const answers: Row[][] = []
     for (const beforeMs of windowsOf(subject.alert)) {
@@ -209,7 +209,7 @@ export async function findingOf(ask: Ask, subject: Subject, now: number): Promis
     return evaluate(subject.alert.condition, answers[0]!, answers[1])
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    // What this call may read says nothing of the endpoint.
+    // The budget of this call is used up, which says nothing of the endpoint.
     return error.code === 'budget_exhausted' ? null : { finding: 'failing', code: error.code }
   }
 }

@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts'
 import type { Delivery } from './deliver.ts'
 
 /** A record as it is stored. */
-export interface Stored {
+export interface StoredRecord {
   subject: Subject
   at: Reference
   version: string
@@ -46,7 +46,7 @@ interface Pass extends Sending {
 }
 
 /** A channel that fails is skipped for the rest of the call: it costs one wait, not one for each message. */
-export async function sendAll(sending: Sending, all: Stored[]): Promise<Map<Stored, Sent>> {
+export async function sendAll(sending: Sending, all: StoredRecord[]): Promise<Map<StoredRecord, Sent>> {
   if (all.length === 0) return new Map()
   const applied = await sending.appliedChannels().catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error
@@ -57,7 +57,7 @@ export async function sendAll(sending: Sending, all: Stored[]): Promise<Map<Stor
   return new Map(sent)
 }
 
-async function sendOne(pass: Pass, stored: Stored): Promise<Sent> {
+async function sendOne(pass: Pass, stored: StoredRecord): Promise<Sent> {
   const { subject, at, version, record } = stored
   const { outbox, counts } = await passThrough(pass, record.outbox)
   const isConfirmed = JSON.stringify(outbox) === JSON.stringify(record.outbox) || (await confirm())
@@ -103,7 +103,7 @@ async function passThrough(pass: Pass, before: Outgoing[]) {
   return { outbox, counts }
 }
 
-/** What failed with the channels of before begins anew. */
+/** After other channels were applied, deliveries that failed are tried anew, from the first try on. */
 function withChannels(outbox: Outgoing[], applied: string | null): Outgoing[] {
   const anew = (one: Recipient): Recipient =>
     applied === null || !one.failing || one.failing.applied === applied
@@ -112,7 +112,7 @@ function withChannels(outbox: Outgoing[], applied: string | null): Outgoing[] {
   return outbox.map(({ message, to }) => ({ message, to: to.map(anew) }))
 }
 
-/** What a channel has taken since is later than what it was not given, which would turn back what it shows. */
+/** Drops what was given up for a channel that works again: sent now, an older state would replace a newer one. */
 function withoutGivenUp(outbox: Outgoing[], taking: string): Outgoing[] {
   return outbox
     .map(({ message, to }) => ({ message, to: to.filter(({ channel }) => channel !== taking) }))

@@ -25,24 +25,24 @@ export interface Evaluation {
 export function evaluate(condition: Condition, rows: Row[], before: Row[] = []): Evaluation {
   const { above, below, beforeMs } = condition
   const holds = (value: number) => (above === undefined ? value < below! : value > above)
-  const judged = (value: number | null, told: Row[]): Evaluation => ({
+  const evaluation = (value: number | null, told: Row[]): Evaluation => ({
     finding: value === null ? 'no data' : holds(value) ? 'firing' : 'calm',
     value: Number.isNaN(value) ? null : value,
     count: rows.length,
     rows: told,
   })
-  if (beforeMs !== undefined) return judged(total(condition, rows) / total(condition, before), rows)
-  if (condition.value === countOfRows) return judged(rows.length, rows)
+  if (beforeMs !== undefined) return evaluation(total(condition, rows) / total(condition, before), rows)
+  if (condition.value === countOfRows) return evaluation(rows.length, rows)
   const measured = rows
     .map(row => ({ row, value: valueIn(condition, row) }))
     .filter((one): one is { row: Row; value: number } => one.value !== null)
-  if (measured.length === 0) return judged(null, rows)
+  if (measured.length === 0) return evaluation(null, rows)
   const side = above === undefined ? 1 : -1
   const sorted = measured
     .filter(({ value }) => !Number.isNaN(value))
     .toSorted((a, b) => (a.value === b.value ? 0 : side * (a.value - b.value)))
   const told = sorted.filter(({ value }) => holds(value)).map(({ row }) => row)
-  return judged(sorted[0]?.value ?? Number.NaN, told.length > 0 ? told : rows)
+  return evaluation(sorted[0]?.value ?? Number.NaN, told.length > 0 ? told : rows)
 }
 
 function total({ value, of }: Condition, rows: Row[]): number {

@@ -1,6 +1,6 @@
 /** Brings the answers of an endpoint's alerts up to date before each is asked for: many sets by one statement, as the warmer does. */
 import pMap from 'p-map'
-import { isCached, keyFieldsOf } from '../run/get-answer.ts'
+import { keyFieldsOf } from '../run/get-answer.ts'
 import {
   cacheKey,
   type CacheKeyFields,
@@ -22,7 +22,7 @@ import type { Budget } from '../warm/turn.ts'
 import type { DueSet } from '../warm/due.ts'
 import { refresh } from '../warm/refresh.ts'
 import { Tally } from '../warm/report.ts'
-import { windowsOf } from '../endpoints/definition.ts'
+import { isCached, windowsOf } from '../endpoints/definition.ts'
 import { maxAgeMs } from './due.ts'
 import type { Subject } from './record.ts'
 
@@ -56,7 +56,7 @@ export async function refreshTogether(
   const wanted = new Map<string, { due: Omit<DueSet, 'answers'>; keyFields: CacheKeyFields }>()
   for (const subject of subjects)
     for (const beforeMs of windowsOf(subject.alert)) {
-      const asked = askedBy(subject, present - beforeMs)
+      const asked = answerOf(subject, present - beforeMs)
       if (asked) wanted.set(cacheKey(asked.keyFields), asked)
     }
   if (wanted.size < 2) return null
@@ -81,7 +81,7 @@ export async function refreshTogether(
 }
 
 /** `null` for parameters that the endpoint does not take any more, which is told where it is asked. */
-function askedBy({ endpoint, set }: Subject, moment: number) {
+function answerOf({ endpoint, set }: Subject, moment: number) {
   try {
     const read = readParameters(endpoint, queryText(set), {}, presentFor(endpoint, moment))
     const asked = { endpoint, parameters: read.canonical, sql: null, page: null, redacted: endpoint.redact }

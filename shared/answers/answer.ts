@@ -67,9 +67,9 @@ export class Answer {
     const known = this.made.get(name)
     if (known) return known
     const making = make().then(bytes => {
-      const kept = this.retain(bytes)
+      const retained = this.retain(bytes)
       this.onGrown()
-      return kept
+      return retained
     })
     this.made.set(name, making)
     making.catch(() => this.made.delete(name))

@@ -51,7 +51,7 @@ function guard(text: string): string {
   return mayBegin.test(text) ? text.replace(formula, "$1'") : text
 }
 
-/** The cheap test: most texts pass it. */
+/** A cheap test before `formula`, which most texts do not need. */
 const mayBegin = /(?:[;|\t\r\n]|^)[^\w ;|]/
 
 const formula = new RegExp(

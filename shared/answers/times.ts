@@ -3,7 +3,7 @@ import type { Row, Value } from '../engines/engine.ts'
 
 const micros = { from: Date.UTC(2000) * 1000, to: Date.UTC(2100) * 1000 }
 
-/** TIMESTAMP comes as microseconds since 1970. No count of log entries is as large as those. */
+/** TIMESTAMP comes as microseconds since 1970; of the years 2000 to 2100 these are larger than any count of log entries. */
 function isMicros(value: Value | undefined): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= micros.from && value < micros.to
 }
@@ -41,7 +41,7 @@ export function iso(micros: number | bigint, digits = 6): string {
 
 const million = 1_000_000n
 
-/** The same with only the digits that it needs: none, three or six. */
+/** As `iso`, with no more digits of the fraction than needed: none, three or six. */
 export function brief(micros: number | bigint): string {
   return iso(micros).replace(/(\.000000|000)Z$/, 'Z')
 }

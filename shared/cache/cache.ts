@@ -77,7 +77,7 @@ type StaleCopy = () => Promise<CacheResult | null>
 
 /** A look-up under way in this process, which later callers with the same key join. */
 interface Flight {
-  /** Where the map has it. A bypassing one is there only until its engine begins. */
+  /** Its key in `flights`. A bypassing look-up is joined only until its engine begins. */
   key: string
   result: Promise<CacheResult>
   maxBytes: number
@@ -95,7 +95,7 @@ interface Miss {
   flight: Flight
 }
 
-/** Without the store there are no leases, so that a process runs the engine for only a few callers at a time. */
+/** Without the store there are no leases, so each process bounds its own runs. */
 const maxRunsWithoutStore = 4
 /** A payload may be replaced while it is read; one that stays unreadable counts as missing. */
 const maxTornReads = 3
@@ -153,7 +153,7 @@ export class AnswerCache {
     if (this.flights.get(flight.key) === flight) this.flights.delete(flight.key)
   }
 
-  /** Runs the engine. A bypassing caller who comes from now on begins a run of its own. */
+  /** Runs the engine. From now on another bypassing caller must not join, as this run began before it came. */
   private make(
     request: CacheRequest,
     flight: Flight,
@@ -247,7 +247,7 @@ export class AnswerCache {
       const entry = this.entries.remember(key, { answer, madeAt, generation: null })
       const expireAt = this.expiryOf(request, madeAt)
       const published = publish(this.store, { key, lease, before: head, answer, madeAt, expireAt })
-      const generation = await this.written(
+      const generation = await this.awaitWrite(
         request,
         published.then(made => (entry.generation = made)),
       )
@@ -255,12 +255,12 @@ export class AnswerCache {
     } catch (thrown) {
       const error = assignBlame(request, asApiError(thrown))
       if (!isOfQuery(error)) {
-        await this.written(request, lease.finish({}, []))
+        await this.awaitWrite(request, lease.finish({}, []))
         return this.coverFailure(error, staleCopy)
       }
       const { backOffMs } = this.times
       const failure = nextFailure(head?.failure ?? null, error, { now: this.entries.clock.now(), backOffMs })
-      await this.written(request, lease.finish({ failure: failureFields(failure) }, []))
+      await this.awaitWrite(request, lease.finish({ failure: failureFields(failure) }, []))
       return this.coverFailure(recordedError(failure, failure.at), staleCopy)
     }
   }
@@ -320,7 +320,7 @@ export class AnswerCache {
     const isDue = now - head.usedAt > (head.uses < 2 ? Math.min(everyMs, warmMs / 4) : everyMs)
     if (!request.noteUse || !isDue || head.leasedUntil > now) return
     const set = { usedAt: now, uses: head.uses + 1 }
-    await this.written(request, this.store.update(headAt(key), { set }, head.version))
+    await this.awaitWrite(request, this.store.update(headAt(key), { set }, head.version))
   }
 
   /** `null` also where the store fails: then it is as if there were no copy. */
@@ -360,7 +360,7 @@ export class AnswerCache {
    * it fails, the lease expires and a later request runs the engine again.
    * @returns `null` where nothing is known to be written
    */
-  private async written<T>({ timing }: CacheRequest, write: Promise<T>): Promise<T | null> {
+  private async awaitWrite<T>({ timing }: CacheRequest, write: Promise<T>): Promise<T | null> {
     const failed = (error: unknown): null => {
       this.logStoreFailure(error)
       return null
@@ -378,7 +378,7 @@ export class AnswerCache {
   }
 }
 
-/** Before it is recorded and after, as callers of one key may differ in what they can avoid. */
+/** Applied to a new error and to a recorded one, as callers of one cache key may differ in what they can avoid. */
 function assignBlame({ blame }: CacheRequest, error: ApiError): ApiError {
   return blame ? blame(error) : error
 }

@@ -122,7 +122,7 @@ function memoryOf({ answer }: CacheEntry): number {
   return answer.heldBytes + bytesAround + answer.summary.columns.length * bytesOfColumn
 }
 
-/** A slow answer makes the store look late; a larger difference is a clock that was set. */
+/** An observation behind the clock by less is a slow answer of the store; by more, its clock was set back. */
 const clockToleranceMs = 5000
 
 /**

@@ -40,7 +40,7 @@ export function cacheKey(fields: Readonly<CacheKeyFields>): string {
 function hashOf(fields: CacheKeyFields): string {
   const { endpointId, version, parameters, sql, cursor, variant, upstream } = fields
   const own = [endpointId, version, parameters, sql, variant]
-  // What most keys do not have is left out, so that their answers stay in use.
+  // Fields that were added later are left out where absent, so that keys of before stay the same.
   const rest = upstream === undefined ? [cursor].slice(0, cursor ? 1 : 0) : [cursor ?? null, upstream]
   return hash('sha256', JSON.stringify([...own, ...rest]))
 }

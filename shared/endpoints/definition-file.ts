@@ -86,7 +86,7 @@ function wrong(pointer: string, detail: string): DefinitionError {
 
 const namePattern = /^(?![0-9a-f]{8}-)[a-z][a-z0-9._-]{0,99}$/
 
-/** Of files that are no endpoint's own. */
+/** Names that other files of `queries/` have, or that no file can have. */
 const takenNames: [names: RegExp, why: string][] = [
   [/\.test$/, 'must not end with .test: such files are tests of the endpoint before it'],
   [/\.alert$/, 'must not end with .alert: such files are alerts'],
@@ -144,7 +144,7 @@ export function endpointFrom(
     newestFirst: file.newestFirst ? newestFirstOf(file.newestFirst, properties) : null,
     page: file.page ? pagingOf(file.page, file) : null,
     warm: file.warm ?? null,
-    ...rolledUp(name, file, readQuery),
+    ...rollupsOf(name, file, readQuery),
     ...(upstream ? { upstream } : {}),
     ...(file.endEarlierVersions ? { endEarlierVersions: true as const } : {}),
     sandbox: sandbox !== false,
@@ -258,7 +258,7 @@ export function millisecondsOf(duration: string): number {
 }
 
 /** The roll-ups, each with its level by the hour where it has one, and the queries over them. */
-function rolledUp(
+function rollupsOf(
   endpoint: string,
   file: DefinitionFile,
   readQuery: ReadQuery,
@@ -285,7 +285,7 @@ function rolledUp(
 /** Of an endpoint that is not warmed. */
 const usualRefreshMinutes = 30
 
-/** It is kept, as it compiles the schema of schemas when it is first used. */
+/** One for all definitions: with its first use it compiles the schema of schemas. */
 let schemas: Ajv | undefined
 
 /** @throws DefinitionError for a `when` that this endpoint cannot have */
@@ -311,7 +311,7 @@ function assertPassedOn(
   upstream: Record<string, Upstream>,
   { parameters, page, newestFirst, rollup }: DefinitionFile,
 ): void {
-  // A page or a reading is of another time than the rows beside it.
+  // Each page, and each reading of `newestFirst`, would see the upstream rows of another time.
   for (const [field, other] of Object.entries({ page, newestFirst, rollup }))
     if (other) throw wrong(`/${field}`, 'does not go with upstream')
   for (const [name, { parameters: passed }] of Object.entries(upstream)) {
@@ -336,7 +336,7 @@ function assertDeclared(pointer: string, names: string[], declared: object): voi
   if (unknown.length > 0) throw wrong(pointer, `names ${unknown.join(', ')}, not declared in properties`)
 }
 
-/** To optimize what is compiled takes longer than to run it. */
+/** Each schema is compiled once and used a few times, for which optimizing takes too long. */
 const code = { optimize: false }
 
 /**
@@ -423,7 +423,9 @@ function problemOf(error: ErrorObject): DefinitionProblem {
   }
 }
 
-/** What decides no answer: after a better wording, cached answers stay in use. */
+/**
+ * Fields that change no answer. They are not part of the version, so that cached answers stay in use after a better wording.
+ */
 const undecisive = new Set(
   'description aliases publicCallsPerMinute explore chart labels callerLabels reservation endEarlierVersions alerts'.split(
     ' ',

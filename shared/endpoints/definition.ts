@@ -200,6 +200,11 @@ export function wholeVersion({ version, upstreamTables = [] }: Endpoint): string
   return [version, ...upstreamTables.map(({ endpoint }) => `(${wholeVersion(endpoint)})`)].join(' ')
 }
 
+/** Whether answers of the endpoint are cached. An endpoint that redacts stores no clear ones. */
+export function isCached({ cacheSeconds, redact }: Endpoint, redacted: boolean): boolean {
+  return cacheSeconds > 0 && (redacted || !redact)
+}
+
 /** The document of an endpoint, in the collection `endpoints` under its id; `endpointIn` reads it back. */
 export function fieldsOf(endpoint: Endpoint): Fields {
   const { name, version } = endpoint
@@ -212,7 +217,7 @@ export function endpointIn(fields: Fields): Endpoint {
   const { rollup, ...stored } = JSON.parse(fields['definition'] as string) as Endpoint & { rollup?: Rollup }
   return {
     ...stored,
-    // One that was applied before there were several has one, under another name.
+    // Definitions from before there were several roll-ups have `rollup`.
     rollups: stored.rollups ?? (rollup ? [rollup] : []),
     answers: stored.answers ?? [],
     explore: stored.explore ?? {},

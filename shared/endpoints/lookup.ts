@@ -1,6 +1,6 @@
 /** Finds an endpoint in the store by the name or id in a request. */
 import { type Endpoint, endpointIn } from './definition.ts'
-import { rememberReads } from '../stores/remember-reads.ts'
+import { rememberRead, rememberReads } from '../stores/remember-reads.ts'
 import type { Document, Store } from '../stores/store.ts'
 import { callableVersion } from './versions.ts'
 
@@ -52,19 +52,19 @@ export function openEndpoints(
       return { value: document && read(document) }
     },
   })
-  const past = rememberReads<Endpoint | null, { current: Endpoint; version: string }>({
+  const past = rememberReads({
     ...common,
     max: 1000,
     rememberMs,
-    async read(_key, { current, version }) {
-      const document = await callableVersion(store, current, version)
+    async read(key) {
+      const [id, name, version] = JSON.parse(key) as [string, string, string]
+      const document = await callableVersion(store, { id, name }, version)
       return document ? { value: read(document) } : { value: null, validMs: unknownMs }
     },
   })
   const list = (listMs: number) =>
-    rememberReads({
+    rememberRead({
       ...common,
-      max: 1,
       rememberMs: listMs,
       read: async () => ({ value: index((await readAll(store)).map(read)) }),
     })
@@ -72,20 +72,20 @@ export function openEndpoints(
   return {
     async find(idOrName) {
       const key = keyOf(idOrName)
-      const found = uuidPattern.test(key) || namePattern.test(key) ? await one(key, undefined) : null
+      const found = uuidPattern.test(key) || namePattern.test(key) ? await one(key) : null
       if (found) return found
-      const id = (await remembered('all', undefined)).byAlias.get(idOrName)
-      return id === undefined ? null : one(id, undefined)
+      const id = (await remembered()).byAlias.get(idOrName)
+      return id === undefined ? null : one(id)
     },
-    findPublic: async idOrName => (await remembered('all', undefined)).open.get(keyOf(idOrName)) ?? null,
+    findPublic: async idOrName => (await remembered()).open.get(keyOf(idOrName)) ?? null,
     async version(current, version) {
-      const { id, endEarlierVersions } = current
+      const { id, name, endEarlierVersions } = current
       if (endEarlierVersions && version !== current.version) return null
-      const found = await past(`${id} ${version}`, { current, version })
-      return found && guardedBy(current, found)
+      const found = await past(JSON.stringify([id, name, version]))
+      return found && withGuardsOf(current, found)
     },
-    all: async () => (await all('all', undefined)).endpoints,
-    remembered: async () => (await remembered('all', undefined)).endpoints,
+    all: async () => (await all()).endpoints,
+    remembered: async () => (await remembered()).endpoints,
   }
 }
 
@@ -107,11 +107,11 @@ function index(endpoints: Endpoint[]) {
   }
 }
 
-/** A version that is named before it is applied, or restored, is found so much later. */
+/** How long an unknown version is remembered: one that is named before it is applied is found so much later. */
 const unknownMs = 2_000
 
 /** An earlier version lifts no redaction, and opens no sandbox. */
-function guardedBy(current: Endpoint, past: Endpoint): Endpoint {
+function withGuardsOf(current: Endpoint, past: Endpoint): Endpoint {
   return {
     ...past,
     redact: past.redact || current.redact,

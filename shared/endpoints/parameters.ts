@@ -87,7 +87,7 @@ export function readParameters(
       .slice(0, maxNames)
       .filter(name => /^[A-Za-z0-9_.-]+$/.test(name))
       .slice(0, 10),
-    misspelt: misspeltIn(
+    misspelt: misspellingsIn(
       undeclared,
       Object.keys(endpoint.parameters).filter(name => !sent.get(name)),
     ),
@@ -245,14 +245,14 @@ function notIso(text: string): string {
   return `must be an ISO 8601 time such as 2026-01-31T12:00:00Z, or a relative one such as -1h${hint}`
 }
 
-function misspeltIn(undeclared: string[], declared: string[]): Record<string, string> {
+function misspellingsIn(undeclared: string[], declared: string[]): Record<string, string> {
   const near = undeclared.slice(0, maxNames).map(name => [name, nearestName(name, declared)])
   return Object.fromEntries(near.filter(([, meant]) => meant !== null))
 }
 
 function missing(name: string, definition: ParameterDefinition, undeclared: string[]): string {
   const choices = definition.enum ? `: one of ${definition.enum.join(', ')}` : ''
-  const [misspelt] = Object.keys(misspeltIn(undeclared, [name]))
+  const [misspelt] = Object.keys(misspellingsIn(undeclared, [name]))
   const hint = misspelt === undefined ? '' : `; ${misspelt} was ignored: did you mean ${name}?`
   return `is required and must not be empty${choices}${hint}`
 }

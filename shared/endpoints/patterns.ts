@@ -1,7 +1,7 @@
 /** Patterns of definitions, which callers' values are matched with: none may hold the process. */
 import { createContext, runInContext } from 'node:vm'
 
-/** Some hundred times as long as an ordinary pattern takes for a value of 10,000 characters. */
+/** The time limit: some hundred times what an ordinary pattern takes for a value of 10,000 characters. */
 const mostMs = 50
 
 /**
@@ -23,7 +23,7 @@ function isSimple(source: string): boolean {
   return !/\)[*+{]/.test(signs) && (repetitions === 0 || (repetitions === 1 && source.startsWith('^')))
 }
 
-/** Made for the first one: most definitions need none. */
+/** Made with the first pattern that needs it, as most definitions have none. */
 let context: ReturnType<typeof createContext> | undefined
 
 function matchesInTime(pattern: RegExp, text: string): boolean {

@@ -28,7 +28,7 @@ const dialects: ReadonlyMap<string, string | null> = new Map([
   ['ch_sql', 'ClickHouse’s SQL'],
 ])
 
-/** Each step of a request reads the same text. */
+/** The last query string read: each step of a request reads the same one. */
 let last: { query: string; pairs: readonly Pair[] } = { query: '', pairs: [] }
 
 /** URLSearchParams would silently turn broken UTF-8 into U+FFFD. */
@@ -62,13 +62,13 @@ export function queryText(parameters: object): string {
 export function assertSingleValues(members: unknown, isKnown: (name: string) => boolean): void {
   const problems = Object.entries(members ?? {})
     .filter(([name]) => isKnown(name))
-    .map(([parameter, value]) => ({ parameter, detail: changed(value) }))
+    .map(([parameter, value]) => ({ parameter, detail: faultOfMember(value) }))
     .filter((problem): problem is { parameter: string; detail: string } => problem.detail !== null)
   if (problems.length > 0) throw ApiError.of('invalid_parameter', ...problems)
 }
 
 /** How a member of a JSON body would be another value as a parameter. */
-function changed(value: unknown): string | null {
+function faultOfMember(value: unknown): string | null {
   if (typeof value === 'object' && value !== null) return 'must be one value: a text, a number, true or false'
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
     return 'is an integer past ±(2^53 - 1): send it as a text'

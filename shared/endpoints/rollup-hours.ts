@@ -35,15 +35,15 @@ export function withHours(
 }
 
 /** What `withHours` made for an endpoint. */
-interface Made {
+interface Derived {
   made: Set<Rollup | RollupAnswer>
   /** Why a roll-up has no level by the hour: the error is of the query over it, `answer`. */
   whyNot: Map<Rollup, { error: SqlError; answer: RollupAnswer }>
 }
 
-/** Tells what was made from what the definition has, by making it again. */
-export function madeOf({ rollups, answers, parameters }: Endpoint): Made {
-  const [made, whyNot]: [Made['made'], Made['whyNot']] = [new Set(), new Map()]
+/** Which roll-ups and queries of an endpoint were derived, found by deriving them again: the stored definition does not say. */
+export function madeOf({ rollups, answers, parameters }: Endpoint): Derived {
+  const [made, whyNot]: [Derived['made'], Derived['whyNot']] = [new Set(), new Map()]
   for (let at = 0, over = 0; at < rollups.length && over < answers.length; at++, over++) {
     const [rollup, answer, next] = [rollups[at]!, answers[over]!, answers[over + 1]]
     const hours = next && hoursOrWhyNot(rollup, next, parameters)

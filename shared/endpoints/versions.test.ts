@@ -25,7 +25,7 @@ async function apply(store: Store, after: Endpoint, second: number, before: Endp
 }
 
 describeStores('versions of an endpoint', adapter => {
-  test('are kept with time and author, the last applied first', async () => {
+  test('are stored with time and author, the last applied first', async () => {
     const store = await adapter.open()
     const [a, b] = [endpoint(1), endpoint(2)]
     await apply(store, a, 1)
@@ -40,7 +40,7 @@ describeStores('versions of an endpoint', adapter => {
     await store.close()
   })
 
-  test('have what was in force before versions were kept', async () => {
+  test('have what was current before versions were stored', async () => {
     const store = await adapter.open()
     await apply(store, endpoint(2), 5, endpoint(1))
     const old = (await listVersions(store, 'a'))[1]
@@ -48,7 +48,7 @@ describeStores('versions of an endpoint', adapter => {
     await store.close()
   })
 
-  test('are found by their hash, with the redaction and sandbox of the one in force', async () => {
+  test('are found by their hash, with the redaction and sandbox of the current one', async () => {
     const store = await adapter.open()
     const [open, strict] = [endpoint(1, { sandbox: true }), endpoint(2, { redact: true })]
     await apply(store, open, 1)
@@ -92,7 +92,7 @@ test('versions that a definition has ended stay so under another name, and when 
   await recordVersions(store, [{ before: null, after: first }], null, at(1))
   await recordVersions(store, [{ before: { endpoint: first, since: at(1) }, after: last }], null, at(2))
   expect((await listVersions(store, 'a')).map(({ ended }) => ended)).toEqual([true])
-  // Such as one that another process kept meanwhile.
+  // Such as one that another process stored meanwhile.
   await recordVersions(store, [{ before: null, after: { ...endpoint(3), name: 'b' } }], null, at(3))
   await recordVersions(store, [{ before: { endpoint: last, since: at(2) }, after: null }], null, at(4))
   expect((await listVersions(store, 'b')).map(({ ended }) => ended)).toEqual([true, undefined])
@@ -111,7 +111,7 @@ test('a version that is remembered is ended as soon as the definition that ends 
   await store.close()
 })
 
-test('at most 200 versions of an endpoint are kept, the one in force among them', async () => {
+test('at most 200 versions of an endpoint are stored, the current one among them', async () => {
   const store = openSqlite({ file: ':memory:' })
   const applied = Array.from({ length: 205 }, (_, n) => ({ before: null, after: endpoint(n) }))
   for (let from = 0; from < 200; from += 50)

@@ -42,7 +42,7 @@ export function documentAt(endpoint: Endpoint): Reference {
  */
 export async function callableVersion(
   store: Store,
-  { id, name }: Endpoint,
+  { id, name }: Pick<Endpoint, 'id' | 'name'>,
   version: string,
 ): Promise<Document | null> {
   const { document } = await store.get(versionAt(id, version))

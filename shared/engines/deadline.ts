@@ -1,4 +1,5 @@
-import { EngineError, type RunLimits } from './engine.ts'
+/** When a run has to end. */
+import { EngineError, type QueryEngine, type RunLimits } from './engine.ts'
 
 /** Node fires a timer that is set for longer at once. */
 const longestTimer = 2 ** 31 - 1
@@ -79,5 +80,16 @@ export class Deadline {
     if (this.error) act(this.error)
     else for (const end of this.ends) end.addEventListener('abort', listener)
     return forget
+  }
+}
+
+/** The same engine, all of whose runs end when the process is about to. */
+export function untilStopped(engine: QueryEngine, stopping: AbortSignal): QueryEngine {
+  return {
+    run: (statement, { signal, ...limits }) =>
+      engine.run(statement, { ...limits, signal: signal ? AbortSignal.any([signal, stopping]) : stopping }),
+    describe: (...asked) => engine.describe(...asked),
+    rollups: engine.rollups,
+    close: () => engine.close(),
   }
 }

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
-import { rememberReads } from '../stores/remember-reads.ts'
+import { rememberRead, rememberReads } from '../stores/remember-reads.ts'
 import type { Store } from '../stores/store.ts'
 import { type Grant, keyIds, keyReference, type Limits, readRecord, stateOf } from './records.ts'
 import { keyPrefix, readKey, sha256 } from '../key-text.ts'
@@ -26,19 +26,22 @@ interface Options {
   clock?: { now(): number }
 }
 
-/** Keys remembered, and as many refusals: a few hundred bytes each. */
+/** The most keys remembered, and the most refusals: a few hundred bytes each. */
 const max = 10_000
 
-/** A client that keeps sending a revoked key costs a read every 2 s; a key tried too early works 2 s after its issue. */
+/**
+ * How long a refusal is remembered: a revoked key that is sent again and again costs a read every 2 s, and a key that is tried
+ * before its issue works 2 s later.
+ */
 const refusedMs = 2_000
 
-/** Reads for ids that are no key's, in one process: so many at once, and so many a second. */
+/** Bounds on reads for unknown ids in one process: a burst, and a rate. */
 const missesAtOnce = 100
 const missesPerSecond = 10
 
-/** Past that, the ids of all keys are listed so often, and only those are read: a key that is issued meanwhile is told to come back. */
+/** Past these bounds all ids are listed once in so long, and only listed ones are read: a key issued since then gets 429. */
 const listedMs = 10_000
-/** With 429: a 503 would let who invents keys set off the alert on 5xx. */
+/** Of the status 429; with a 503, anyone could set off the alert on 5xx by inventing keys. */
 const headers = { 'Retry-After': String(listedMs / 1_000) }
 
 /**
@@ -53,7 +56,7 @@ export function createAuthenticator(
   store: Store,
   { rememberMs = 0, clock = performance }: Options = {},
 ): Authenticate {
-  /** Ids, apart from the callers, so that invented ones push out real ones only while they are looked up. */
+  /** Refused ids have a memory of their own, so that invented keys push out real ones only while they are looked up. */
   const refused = new LRUCache<string, ApiError>({
     maxSize: max,
     sizeCalculation: () => 1,
@@ -63,17 +66,16 @@ export function createAuthenticator(
   })
   const common = { clock, unavailable: 'API keys cannot be checked at the moment.' }
   const ids = keyIds(store)
-  const ofList = { ...common, max: 1, rememberMs: listedMs }
-  const listed = rememberReads({ ...ofList, read: async () => ({ value: await ids() }) })
-  const misses = allowance(clock)
-  const known = rememberReads<Known>({
+  const listed = rememberRead({ ...common, rememberMs: listedMs, read: async () => ({ value: await ids() }) })
+  const misses = tokenBucket(clock)
+  const known = rememberReads<KnownKey>({
     ...common,
     max,
     rememberMs,
     async read(id) {
       const start = clock.now()
       const mayMiss = misses.take()
-      if (!mayMiss && !(await listed('all', undefined)).has(id))
+      if (!mayMiss && !(await listed()).has(id))
         throw new ApiError('rate_limited', 'Too many unknown API keys are tried at the moment.', { headers })
       const found = await lookUp(store, id)
       if (found && mayMiss) misses.giveBack()
@@ -88,20 +90,19 @@ export function createAuthenticator(
     if (!sent) throw unauthenticated()
     const refusal = refused.get(sent.id)
     if (refusal) throw refusal
-    const { caller, hash } = await known(sent.id, undefined)
+    const { caller, hash } = await known(sent.id)
     if (!sameHash(hash, sha256(sent.secret))) throw unauthenticated()
     return caller
   }
 }
 
-interface Known {
+interface KnownKey {
   caller: Caller
   /** SHA-256 of its secret, hexadecimal. */
   hash: string
 }
 
-/** A token bucket. */
-function allowance(clock: { now(): number }) {
+function tokenBucket(clock: { now(): number }) {
   let [left, at] = [missesAtOnce, clock.now()]
   return {
     take(): boolean {
@@ -117,7 +118,7 @@ function allowance(clock: { now(): number }) {
 }
 
 /** The caller, and for how many milliseconds the key is valid, by the store's clock; `null` for a key that is not. */
-async function lookUp(store: Store, id: string): Promise<{ value: Known; validMs: number } | null> {
+async function lookUp(store: Store, id: string): Promise<{ value: KnownKey; validMs: number } | null> {
   const { document, readAt } = await store.get(keyReference(id))
   const record = document && readRecord(document.fields)
   if (!record || stateOf(record, readAt) !== 'active') return null

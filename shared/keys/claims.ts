@@ -46,7 +46,7 @@ function ownValue(value: unknown, name: string): unknown {
   return isMap && Object.hasOwn(value, name) ? (value as Claims)[name] : undefined
 }
 
-/** Past 2^53 two numbers of the token may be one here. */
+/** Integers up to 2^53 alone: of larger ones, two different claims could become the same number. */
 function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value)
 }

@@ -4,7 +4,7 @@
  */
 import { ConfigError } from '../config.ts'
 import { assertReadable, formats } from '../stores/format.ts'
-import { rememberReads } from '../stores/remember-reads.ts'
+import { rememberRead } from '../stores/remember-reads.ts'
 import type { Fields, Reference, Store } from '../stores/store.ts'
 import { isClaimPath } from './claims.ts'
 import { KeyError, type Limits, type Right, rights } from './records.ts'
@@ -151,8 +151,7 @@ interface Options {
  */
 export function openIssuers(store: Store, { jwtIssuers, rememberMs, clock = performance }: Options): Issuers {
   const ofSetting = issuersOfSetting(jwtIssuers)
-  const remembered = rememberReads({
-    max: 1,
+  const all = rememberRead({
     rememberMs,
     clock,
     unavailable: 'Tokens cannot be checked at the moment.',
@@ -162,7 +161,6 @@ export function openIssuers(store: Store, { jwtIssuers, rememberMs, clock = perf
       return { value: [...ofSetting, ...others] }
     },
   })
-  const all = () => remembered('all', undefined)
   const named = (among: readonly KnownIssuer[], iss: unknown) => among.find(({ issuer }) => issuer === iss)
   return { ofSetting, all, of: async iss => named(ofSetting, iss) ?? named(await all(), iss) }
 }

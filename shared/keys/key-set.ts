@@ -12,12 +12,12 @@ export interface Keys {
 
 /** Keys are taken for so long without another fetch. */
 const rememberMs = 20_000
-/** A key that its issuer takes out is refused after so long, also where its address is slow. */
+/** A key that its issuer withdraws is refused after so long, even if the address is slow. */
 const promisedMs = 30_000
 /** While the address fails, keys are taken for so long as they were. */
 const outageMs = 300_000
 const retryMs = 5_000
-/** The longest wait where there are keys that are recent enough. */
+/** The longest wait for a new read while the keys at hand are recent enough. */
 const patienceMs = 1_000
 /** Between two fetches for the id of a key that is not there. */
 const renewMs = 60_000
@@ -45,7 +45,7 @@ export class KeySet {
     if (known && age <= rememberMs) return known
     if (this.clock.now() - this.failedAt >= retryMs || this.reading) {
       const { done, patience } = this.readAgain()
-      // A read that began after 20 s ends within the promise; after a pause there may be a key that is long out.
+      // Within `promisedMs` the keys at hand will do if the read is slow; past it they may hold a key withdrawn long ago.
       const isFailing = known && this.failedAt > known.readAt
       await (isFailing || age <= promisedMs ? patience : done)
     }

@@ -11,7 +11,10 @@ interface Limited {
   limits: Limits | null
 }
 
-/** Keys counted at a time; the least recently used is forgotten first. With `max`, each cold start would fill as many places. */
+/**
+ * The most keys counted; the least recently used is forgotten first. By size, as with `max` LRUCache allocates all places at
+ * once, in each cold start.
+ */
 const bounds = { maxSize: 10_000, sizeCalculation: () => 1 }
 const minuteMs = 60_000
 
@@ -112,10 +115,10 @@ export interface Allowance {
 /** `null` for a caller without such a limit. */
 export type ByteLimits = (caller: Limited) => ByteLimit | null
 
-/** Runs of other processes count so much later. Each run is bounded by what is left, but runs at once by the same. */
+/** Runs of other processes are seen so much later. Runs at the same time are each bounded by the same rest. */
 const rememberMs = 5_000
 const dayMs = 86_400_000
-/** An addition whose fate is not known is repeated; it counts once. */
+/** An addition without an acknowledgement is repeated; its document is created once, so it counts once. */
 const maxAttempts = 2
 
 interface Spent {
@@ -201,7 +204,7 @@ class Spending {
   }
 }
 
-/** By the machine's clock the wrong day may be read first. */
+/** The day is first guessed by the machine's clock; the store's time of the read says whether it was right. */
 async function readSpent(store: Store, keyId: string): Promise<Spent> {
   for (let { day } = dayAt(Date.now()); ;) {
     const { document, readAt } = await withTimeout(timeouts.head, store.get(sumAt(keyId, day)))

@@ -64,7 +64,7 @@ const isText = (value: unknown) => typeof value === 'string'
 const isDate = (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime())
 const isDateOrNull = (value: unknown) => value === null || isDate(value)
 
-/** Not `expireAt`: Firestore deletes a document after the time in that field, and the key could not be listed any more. */
+/** The field is `expiresAt`, not `expireAt`: Firestore deletes documents by that one, and an expired key has to stay listed. */
 const shape: { [field in keyof KeyRecord]-?: (value: unknown) => boolean } = {
   name: value => isText(value) && value !== '',
   endpoints: value => value === '*' || (Array.isArray(value) && value.every(isText)),
@@ -229,7 +229,7 @@ async function readById(store: Store, id: string): Promise<Reading> {
   return store.get(keyReference(id))
 }
 
-/** It does not repeat what was given for an id: that may be a whole key. */
+/** Does not quote the id that was given, which may be a whole key. */
 export function unknownKey(): KeyError {
   return new KeyError(
     'There is no such key. Its id is the part between lqe_ and the next _; lqe key list shows them all.',

@@ -88,7 +88,7 @@ export function openTokens({
 /** What the token says of itself, before anything is known of it. */
 function partsOf(token: string): { iss: unknown; kid: unknown } {
   if (token.length > mostCharacters) throw refusal('token', `is longer than ${mostCharacters} characters`)
-  // A signature's last character has bits that count for nothing: one token would have several texts.
+  // The unused bits of a signature's last character could differ: one token would have several texts, and cache entries.
   const signature = token.slice(token.lastIndexOf('.') + 1)
   if (Buffer.from(signature, 'base64url').toString('base64url') !== signature)
     throw refusal('signature', 'is not written in Base64 for URLs')

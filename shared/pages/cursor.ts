@@ -7,12 +7,12 @@
  * so that equal positions are equal texts, and equal rows make equal answers.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import type { Place } from './statement.ts'
+import type { PageStart } from './statement.ts'
 import { assertReadable, formats, isReadable } from '../stores/format.ts'
-import { rememberReads } from '../stores/remember-reads.ts'
+import { rememberRead } from '../stores/remember-reads.ts'
 import { type Document, type Store, StoreError } from '../stores/store.ts'
 
-export interface Cursor extends Place {
+export interface Cursor extends PageStart {
   endpointId: string
   /** Hash of the parameters that it goes with. */
   parameters: string
@@ -36,8 +36,7 @@ interface Options {
 
 /** Cursors under the secret in the store. */
 export function openCursors(store: Store, { rememberMs = 0, clock = performance }: Options = {}): Cursors {
-  const remembered = rememberReads({
-    max: 1,
+  const keys = rememberRead({
     rememberMs,
     clock,
     async read() {
@@ -46,7 +45,6 @@ export function openCursors(store: Store, { rememberMs = 0, clock = performance 
     },
     unavailable: 'Pages cannot be had at the moment.',
   })
-  const keys = () => remembered('all', undefined)
   return {
     seal: async cursor => seal((await keys())[0]!, textOf(cursor)),
     async open(text) {
@@ -81,7 +79,7 @@ function seal({ content, nonce: nonceKey }: Keys, text: string): string {
 
 function unseal({ content }: Keys, text: string): string | null {
   const bytes = Buffer.from(text, 'base64url')
-  // Base64 has several texts for the same bytes; only the one that was given counts.
+  // Base64 has several texts for the same bytes; only the canonical one is taken.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== text) return null
   const decipher = createDecipheriv('aes-256-gcm', content, bytes.subarray(0, nonceBytes))
   decipher.setAuthTag(bytes.subarray(-tagBytes))
@@ -93,7 +91,7 @@ function unseal({ content }: Keys, text: string): string | null {
   }
 }
 
-type Content = [string, string, Place['direction'], string, string, number | null, format?: number]
+type Content = [string, string, PageStart['direction'], string, string, number | null, format?: number]
 
 function textOf({ endpointId, parameters, direction, after: { time, tie }, now }: Cursor): string {
   const content: Content = [endpointId, parameters, direction, time, tie, now, formats.cursor]
@@ -116,7 +114,7 @@ interface Secret {
   others: Uint8Array[]
 }
 
-/** Until then every process has read a new secret: keys and definitions have the same time (`REMEMBER_MS`). */
+/** After so long every process has read a new secret, as it has keys and definitions (`REMEMBER_MS`). */
 const settleMs = 30_000
 
 /** Why an operator's command is refused, in words for the operator. */

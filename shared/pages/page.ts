@@ -62,7 +62,7 @@ export async function readCursor(
 }
 
 /** What a call asks for, besides its parameters. */
-interface Asked {
+interface PageRequest {
   cursor: SentCursor | null
   /** What relative times counted from. */
   now: Date
@@ -78,7 +78,7 @@ export function pageFor(
   cursors: Cursors,
   endpoint: Endpoint,
   parameters: Parameters,
-  { cursor, now, sql: callerSql }: Asked,
+  { cursor, now, sql: callerSql }: PageRequest,
 ): Page | null {
   const { sql, version, page, newestFirst, maxRows } = endpoint
   if (cursor && callerSql !== null)
@@ -132,7 +132,7 @@ export async function cursorAfter(
   return cursors.seal({ ...cursor, direction: 'next', after })
 }
 
-/** Of rows as text, no more are read than it takes. */
+/** The position of the first row that has one. Rows that are text are parsed one by one until then. */
 function firstPosition(rows: (Row | string)[], page: Paging): Position | null {
   for (const row of rows) {
     const position = positionOf(typeof row === 'string' ? (JSON.parse(row) as Row) : row, page)
@@ -147,7 +147,7 @@ function positionOf(row: Row, { by }: Paging): Position | null {
   return time == null ? null : { time: String(time), tie: tie == null ? '' : String(tie) }
 }
 
-/** Where there is no row yet, all that come are newer. */
+/** For `follow` of an answer without rows: the start of the window, so that every row that comes is newer. */
 function startOf({ newestFirst }: Endpoint, { bindings }: Parameters): Position {
   const start = bindings.find(({ name }) => name === newestFirst?.start)?.value
   return {

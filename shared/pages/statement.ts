@@ -21,7 +21,7 @@ export interface Position {
 }
 
 /** The rows behind a position: `next` = older, newest first; `follow` = newer, oldest first. */
-export interface Place {
+export interface PageStart {
   direction: 'next' | 'follow'
   after: Position
 }
@@ -33,7 +33,7 @@ type Paged = Pick<Endpoint, 'sql' | 'version'> & { page: Paging }
 export function pageStatement(
   endpoint: Paged & Pick<Endpoint, 'newestFirst'>,
   bindings: Binding[],
-  place: Place | null,
+  place: PageStart | null,
 ): Statement {
   const { first, next, follow } = textsOf(endpoint)
   if (!place) return { sql: first, bindings }
@@ -50,7 +50,7 @@ export function pageStatement(
 }
 
 /** The endpoint's own bounds, by which BigQuery leaves out partitions, never go beyond the position. */
-function narrow(binding: Binding, bounds: Endpoint['newestFirst'], { direction, after }: Place): Binding {
+function narrow(binding: Binding, bounds: Endpoint['newestFirst'], { direction, after }: PageStart): Binding {
   const isNext = direction === 'next'
   if (binding.name !== (isNext ? bounds?.end : bounds?.start)) return binding
   // The lower bound is exclusive, and rows of the very moment may follow.
@@ -62,7 +62,7 @@ function narrow(binding: Binding, bounds: Endpoint['newestFirst'], { direction, 
 }
 
 /** SQL of the first page and of those behind a position, and the rows of a page as the query's LIMIT says. */
-interface Texts extends Record<'first' | Place['direction'], string> {
+interface Texts extends Record<'first' | PageStart['direction'], string> {
   rows: number
 }
 
@@ -86,7 +86,7 @@ export function pageRows(endpoint: Paged): number {
   return textsOf(endpoint).rows
 }
 
-function printPage(sql: string, page: Paging, direction: Place['direction'] | null): string {
+function printPage(sql: string, page: Paging, direction: PageStart['direction'] | null): string {
   const tree = parse(sql)
   const { query, select, rows, time, tie } = pagedSelection(sql, tree, page)
   const order = page.by.map(name => `\`${name}\` ${direction === 'follow' ? 'ASC' : 'DESC'}`)

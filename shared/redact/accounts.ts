@@ -65,7 +65,7 @@ export const card: PersonalClass = {
 const idBefore =
   /(?<=(?:(?<![A-Za-z]|(?:card|pan)[_-])(?:ids?|IDs?|blk|block|uuid|guid|trace|span|offset|size|bytes|lsn|xid|txn?|seq|nonce)|(?<!card|Card|pan|Pan)(?<=[a-z])Id)["'\\]{0,4}[ _:=#-]{0,2}["'\\]{0,4}-?|[\s_=:(,[]-)/y
 
-/** The most groups that are a card's: the expiry and the code may follow the number. */
+/** As many groups of digits as are a card's number, since its expiry and code may follow. */
 function cardIn({ 0: { length }, 1: whole, input, index }: RegExpExecArray): Span | null {
   if (/e/i.test(whole!)) return isCard(String(Number(whole))) ? [index, index + whole!.length] : null
   let [digits, end] = ['', index]

@@ -34,7 +34,7 @@ export function redactJson(text: string, policy: Policy): string | null {
   if (!isJson(text)) return null
   const root = placeOf('', policy)
   const outer: Around[] = [{ place: root, below: root, isObject: false, names: 0 }]
-  let [kept, from, isName] = ['', 0, false]
+  let [written, from, isName] = ['', 0, false]
   for (let at = nextToken(text, 0); at < text.length; at = nextToken(text, token.lastIndex)) {
     const around = outer.at(-1)!
     const sign = text.charAt(at)
@@ -55,11 +55,11 @@ export function redactJson(text: string, policy: Policy): string | null {
         : redactedScalar(placeOfScalar(around, text, at, end, policy), text, at, end, policy)
       token.lastIndex = end
       if (redacted === null) continue
-      kept += text.slice(from, at) + JSON.stringify(redacted)
+      written += text.slice(from, at) + JSON.stringify(redacted)
       from = end
     }
   }
-  return kept + text.slice(from)
+  return written + text.slice(from)
 }
 
 function isJson(text: string): boolean {

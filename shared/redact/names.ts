@@ -97,7 +97,7 @@ export function isCount(name: string, digits: string, kind: NameKind = 'datum'):
 export const countsParts = /tokens$/i
 const countOfSecrets = /^\d{1,3}$/
 const count = /^(?:\d{1,7}|\d{1,3}(?:,\d{3}){1,3})(?:\.\d{1,3})?(?:[kKM%]|[mun]?s)?(?:\/\d{1,7})?[.,]?$/
-/** Numbers of people and of cards are no counts of them. */
+/** Plurals that hold the data itself, such as `codes` and `ssns`, count nothing. */
 const counting = /(?:^|-)pass$|[^s]s$(?<!(?:cvc|cvv|code|number|otp|ssn)s)/
 
 /** Whether values under a name of this kind are personal in any form. */

@@ -59,13 +59,13 @@ export function unite(spans: Span[]): Span[] {
 
 /** @returns `text` with every span replaced; the same string when there is none */
 export function replaceSpans(text: string, spans: Span[]): string {
-  let kept = ''
+  let replaced = ''
   let from = 0
   for (const [start, end, quotes = ''] of spans) {
-    kept += text.slice(from, start) + quotes + replacement + quotes
+    replaced += text.slice(from, start) + quotes + replacement + quotes
     from = end
   }
-  return from === 0 ? text : kept + text.slice(from)
+  return from === 0 ? text : replaced + text.slice(from)
 }
 
 /** The end of a hit. */

@@ -145,5 +145,8 @@ export function marksOf(text: string): number {
 /** Of a credential, a card or an IBAN. */
 const leastWithoutSign = 10
 
-/** A UUID or a hash, all in hexadecimal: logs are full of them. No card and no IBAN of these letters is so long. */
+/**
+ * Lengths of UUIDs and hashes. Texts of them in hexadecimal, of which logs are full, need no further look: cards, and IBANs of
+ * these letters alone, are shorter.
+ */
 const lengthsOfIds = new Set([32, 36, 40, 64])

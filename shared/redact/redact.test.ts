@@ -314,7 +314,7 @@ describe('the version of the policy', () => {
     }
   })
 
-  test('is that of the tables in force, and not that of clear answers', () => {
+  test('is that of the current tables, and not that of clear answers', () => {
     expect(redactionVersion).toMatch(/^[0-9a-f]{16}$/)
     expect(redactionVersion).not.toBe(versionOf(classes, names))
   })

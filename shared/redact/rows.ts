@@ -29,7 +29,7 @@ export interface Place {
   kind: NameKind
   personal: boolean
   /** Under a personal name, the numbers up to this only count: `{"tokens":{"input":1200},"token":5}`. */
-  mostCounted: number
+  countLimit: number
   /** Whether its numbers are computed, and shown in part. */
   inPart: boolean
   /** Redacted texts by the texts of the place: most have few. `null` once many come that do not repeat. */
@@ -57,7 +57,7 @@ export function rowWalk(
   const whole = () => ({ ...placeOf('', policy), isRow: true })
   let place = whole()
   return row => {
-    // What went for the size of a row is not remembered.
+    // The last row was too large: texts that were replaced for that alone must not be remembered.
     if (left < 0) place = whole()
     left = mostOfRow
     policy.names = mostNames
@@ -82,7 +82,7 @@ export function placeOf(name: string, policy: Policy, above?: Place): Place {
     kind,
     personal,
     // Under a name that the query gives, nothing says that a number counts.
-    mostCounted: given && isPersonal(given) ? -1 : mostCounted(name, own, above),
+    countLimit: given && isPersonal(given) ? -1 : countLimit(name, own, above),
     inPart: given === 'number',
     known: new Map(),
     repeated: 0,
@@ -148,22 +148,22 @@ function inPart(value: number): number {
 
 const isNumber = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
-function mostCounted(name: string, own: NameKind, above: Place | undefined): number {
+function countLimit(name: string, own: NameKind, above: Place | undefined): number {
   if (isPersonal(own) && isCounting(name)) return 9_999_999
-  if (above?.personal) return isPersonal(own) || !countsParts.test(above.name) ? -1 : above.mostCounted
+  if (above?.personal) return isPersonal(own) || !countsParts.test(above.name) ? -1 : above.countLimit
   return own === 'datum' ? 99 : -1
 }
 
 /** A card has 13 digits at least. */
-function isPersonalNumber({ kind, personal, mostCounted }: Place, value: number): boolean {
-  if (personal) return !(value >= 0 && value <= mostCounted)
+function isPersonalNumber({ kind, personal, countLimit }: Place, value: number): boolean {
+  if (personal) return !(value >= 0 && value <= countLimit)
   return value >= 1e12 && kind !== 'id' && Number.isSafeInteger(value) && isCard(String(value))
 }
 
 function redactList(place: Place, list: Value[], policy: Policy, depth: number): Value[] {
   let copy = list
   for (let at = 0; at < list.length; at++) {
-    // An index of -1 is a name to V8, and slow.
+    // At 0 without placeInList: V8 takes the index -1 for a name, which is slow.
     const own = at === 0 ? place : placeInList(place, list[at - 1], list[at], list.length === 2, policy)
     const redacted = redactAt(own, list[at]!, policy, depth + 1)
     if (redacted === list[at]) continue
@@ -221,11 +221,11 @@ function renameFields(place: Place, fields: Fields): Fields {
   return Object.fromEntries(Object.values(fields).map((value, at) => [free[at]!, value]))
 }
 
-/** The redacted names, in their order; equal ones are kept apart: `REDACTED_2`. */
+/** The redacted names, in their order; equal ones get numbers: `REDACTED_2`. */
 export function freeNames(names: Pick<Place, 'name' | 'redactedName'>[]): string[] {
-  const kept = names.filter(({ name, redactedName }) => name === redactedName).map(({ name }) => name)
+  const unchanged = names.filter(({ name, redactedName }) => name === redactedName).map(({ name }) => name)
   // With the count that was tried last, so that many equal names take a step each.
-  const taken = new Map(kept.map(name => [name, 1]))
+  const taken = new Map(unchanged.map(name => [name, 1]))
   return names.map(({ name, redactedName }) => (taken.has(name) ? name : freeName(redactedName, taken)))
 }
 

@@ -14,7 +14,7 @@ import type { AnyNode, Binary, Query } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
 
 /** What a request consists of, and whose it is. */
-interface Asked {
+interface BlamedRequest {
   endpoint: Pick<Endpoint, 'name' | 'sql'>
   statement: Statement
   /** Normal form of the caller's SQL, `null` for the endpoint's own query. */
@@ -22,25 +22,28 @@ interface Asked {
   /** Parameters whose values are the caller's own: neither defaults nor pins. */
   sent: readonly string[]
   /** The requests for the rows that it reads as tables. */
-  upstream?: readonly { request: Asked }[]
+  upstream?: readonly { request: BlamedRequest }[]
 }
 
 /** Errors of the engine that other SQL or other values may avoid. */
 const avoidable = new Set<ErrorCode>(['invalid_query', 'result_too_large', 'bytes_limit_exceeded'])
 
 /** The error, or where this request's caller can do nothing about it, the operator's: 500 `internal`. */
-export function blame(error: ApiError, asked: Asked): ApiError {
+export function blame(error: ApiError, asked: BlamedRequest): ApiError {
   if (!avoidable.has(error.code) || isOfCaller(error, asked)) return error
   return definitionError(asked.endpoint, `its own query fails: ${error.message}`)
 }
 
-function isOfCaller(error: ApiError, { endpoint, statement, sql, sent, upstream = [] }: Asked): boolean {
+function isOfCaller(
+  error: ApiError,
+  { endpoint, statement, sql, sent, upstream = [] }: BlamedRequest,
+): boolean {
   const { code, message, problems, cause } = error
   const failed = problems.find(problem => problem.endpoint !== undefined)?.endpoint
   if (failed !== undefined && failed !== endpoint.name)
     return upstream.some(({ request }) => leadsTo(request, failed) && isOfCaller(error, request))
   const [place] = problems.flatMap(({ line, column }) => (line && column ? [{ line, column }] : []))
-  // Of the endpoint's own part alone `apply` has seen that the engine takes it: together they are too large.
+  // `apply` has seen that the engine takes the endpoint's own part; with the caller's SQL the statement is too large.
   const isTooMuch = cause instanceof EngineError && cause.reason === 'unsupported'
   if (sql !== null) return !place || isTooMuch || isInCaller({ sql: statement.sql, normal: sql }, place)
   if (code !== 'invalid_query') return sent.length > 0
@@ -57,7 +60,7 @@ function isOfCaller(error: ApiError, { endpoint, statement, sql, sent, upstream 
   })
 }
 
-function leadsTo({ endpoint, upstream = [] }: Asked, name: string): boolean {
+function leadsTo({ endpoint, upstream = [] }: BlamedRequest, name: string): boolean {
   return endpoint.name === name || upstream.some(({ request }) => leadsTo(request, name))
 }
 

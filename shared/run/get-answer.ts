@@ -3,19 +3,19 @@ import { hash } from 'node:crypto'
 import type { AnswerCache, CacheRequest } from '../cache/cache.ts'
 import { cacheKey, type CacheKeyFields } from '../cache/head.ts'
 import { cacheTimes } from '../cache/times.ts'
-import type { Endpoint } from '../endpoints/definition.ts'
+import { isCached } from '../endpoints/definition.ts'
 import { EngineError, type QueryEngine, type RunCost, type Statement } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import type { Allowance } from '../keys/limits.ts'
-import type { Log } from '../log.ts'
+import { describeError, type Log } from '../log.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 import { type Answer, finish, redactAnswer, sendsRowsAsRead } from '../answers/answer.ts'
 import { blame } from './blame.ts'
-import { estimateOver, runFirstReadable, runQuery, type RunOptions } from './run-query.ts'
+import { estimateOver, lacksRollup, runQuery, type RunOptions } from './run-query.ts'
 import type { BytesInFlight } from '../answers/in-flight.ts'
 import type { AnswerResult, QueryRequest, UpstreamRequest } from './query-request.ts'
-import { withUpstream } from './upstream-rows.ts'
+import { withUpstream } from './upstream.ts'
 
 /** Those of the service's parts that an answer takes. */
 export interface AnsweringServices {
@@ -36,18 +36,13 @@ export async function getAnswer(services: AnsweringServices, request: QueryReque
   })
 }
 
-/** Whether answers of the endpoint are cached. An endpoint that redacts stores no clear ones. */
-export function isCached({ cacheSeconds, redact }: Endpoint, redacted: boolean): boolean {
-  return cacheSeconds > 0 && (redacted || !redact)
-}
-
 async function answerTo(services: AnsweringServices, request: QueryRequest): Promise<AnswerResult> {
   const { cache } = services
   const { endpoint, redacted, byteLimit } = request
   if (!isCached(endpoint, redacted)) {
     const allowance = (await byteLimit?.today()) ?? null
     if (allowance?.left === 0) throw allowance.refusal()
-    // A run that is not cached serves this client alone.
+    // Nothing is stored, so the run serves this client alone, and ends when it leaves.
     const signal = request.gone()
     const run = runEngine(services, request, allowance, { signal })
     const { answer, oldest } = await run.catch((cause: unknown) => {
@@ -83,7 +78,7 @@ function cacheRequestOf(
   const { endpoint, sql, redacted, bypass, timing, maxAgeSeconds = Infinity } = request
   const clear: CacheKeyFields = { ...keyFields, variant: 'clear' }
   const freshMs = endpoint.cacheSeconds * 1000
-  // Over redacted rows of others the query gives other rows than its clear answer, redacted.
+  // A query that reads other endpoints gets their rows redacted, so that its redacted answer is not its clear one, redacted.
   const mayCopy = redacted && !endpoint.redact && !bypass && !keyFields.upstream
   return {
     keyFields,
@@ -108,10 +103,10 @@ function cacheRequestOf(
   }
 }
 
-type Asked = Pick<QueryRequest, 'endpoint' | 'parameters' | 'sql' | 'page' | 'redacted' | 'upstream'>
+type Decisive = Pick<QueryRequest, 'endpoint' | 'parameters' | 'sql' | 'page' | 'redacted' | 'upstream'>
 
 /** What decides the answer. */
-export function keyFieldsOf(request: Asked): CacheKeyFields {
+export function keyFieldsOf(request: Decisive): CacheKeyFields {
   const { endpoint, parameters, sql, page, redacted, upstream = [] } = request
   const variant = redacted ? redactionVersion : 'clear'
   return {
@@ -131,7 +126,10 @@ function upstreamKey(upstream: UpstreamRequest[]): string {
   return hash('sha256', JSON.stringify(questions))
 }
 
-/** The rows that it reads are waited for at the same time, each as long as for a run elsewhere. */
+/**
+ * The run's own time, and the longest wait for an endpoint that it reads: all are waited for at once, each as for a run of
+ * another process.
+ */
 function timeoutOf({ endpoint, upstream = [] }: QueryRequest): number {
   const waits = upstream.map(({ request }) => timeoutOf(request) + cacheTimes.leaseMs)
   return endpoint.timeoutSeconds * 1000 + Math.max(0, ...waits)
@@ -147,7 +145,7 @@ async function runEngine(
   const { engine, inFlight, assertWithin, log } = services
   const { request, bytes: held, oldest } = await withUpstream(asked, inner => getAnswer(services, inner), log)
   const allowance = allowed && request !== asked ? await request.byteLimit!.today() : allowed
-  const { endpoint, sql, page, redacted, names, bypass, labels, onRun, timing } = request
+  const { endpoint, statement, instead, sql, page, redacted, names, bypass, labels, onRun, timing } = request
   const pay = async (cost: RunCost) => {
     onRun(cost)
     const { bytes } = cost
@@ -166,8 +164,15 @@ async function runEngine(
   try {
     if (held > 0) onBytes(held)
     const limits = page ? { ...endpoint, maxRows: page.rows } : endpoint
-    const run = (statement: Statement) => runQuery(engine, limits, statement, { ...options, onBytes })
-    const rows = await runFirstReadable(request, run, log).finally(ended)
+    const run = (one: Statement) => runQuery(engine, limits, one, { ...options, onBytes })
+    const rows = await run(statement)
+      .catch((error: unknown) => {
+        // A roll-up that is missing or damaged costs time and money, and no answer.
+        if (!instead || !lacksRollup(error)) throw error
+        log('WARNING', 'a roll-up could not be read', { endpoint: endpoint.name, ...describeError(error) })
+        return run(instead)
+      })
+      .finally(ended)
     await pay(rows)
     const { result, marks } = page ? await page.finish(rows) : { result: rows, marks: undefined }
     const answer = await timing.measure(redacted ? 'redact' : 'encode', () =>

@@ -39,14 +39,14 @@ export async function runNewestFirst(
   const starts = startsOf(newestFirst, statement.bindings)
   const steps = stepsOn(engine)
   const key = keyOf(endpoint, statement)
-  const readings = new Readings(engine, limits)
+  const read = readerWithin(engine, limits)
   const last = starts.length - 1
   for (let step = Math.min(steps.get(key) ?? 0, last); ;) {
     const start = starts[step]!
     const bindings = statement.bindings.map(binding =>
       binding.name === newestFirst.start ? { ...binding, value: start } : binding,
     )
-    const result = await readings.run({ ...statement, bindings })
+    const result = await read({ ...statement, bindings })
     const found = result.text?.count ?? result.rows.length
     if (step === last || result.truncated || found >= wanted) {
       steps.set(key, step)
@@ -56,7 +56,7 @@ export async function runNewestFirst(
   }
 }
 
-/** Older rows may lie closer together than those that were found, but hardly more than so many times. */
+/** How many times denser than the rows found so far older rows are assumed to be, at most. */
 const denser = 5
 
 /**
@@ -112,45 +112,36 @@ function stepsOn(engine: QueryEngine): LRUCache<string, number> {
 
 function keyOf({ version, newestFirst }: Endpoint, { sql, bindings }: Statement): string {
   const { start, end } = newestFirst!
-  // Windows that end in the past say nothing of the present.
+  // Of the end only whether it is open: a window in the past says nothing of the newest rows.
   const values = bindings
     .filter(({ name }) => name !== start)
     .map(({ name, value }) => (name === end ? value === null : value))
   return hash('sha256', JSON.stringify([version, sql, values]))
 }
 
-/** Readings of one request, which share its limits. */
-class Readings {
-  private readonly engine: QueryEngine
-  private readonly limits: RunLimits
-  private readonly began = performance.now()
-  private cost = noCost
-
-  constructor(engine: QueryEngine, limits: RunLimits) {
-    this.engine = engine
-    this.limits = limits
-  }
-
-  async run(statement: Statement): Promise<RunResult> {
-    const { maxBytes, timeoutMs } = this.limits
-    const spent = this.cost.bytes ?? 0
-    const left = maxBytes === undefined ? {} : { maxBytes: Math.max(1, maxBytes - spent) }
-    const limits = {
-      ...this.limits,
-      ...left,
-      timeoutMs: Math.max(1, Math.ceil(timeoutMs - (performance.now() - this.began))),
+/** Runs the readings of one request, one after the other, which share its limits. */
+function readerWithin(engine: QueryEngine, limits: RunLimits): (statement: Statement) => Promise<RunResult> {
+  const { maxBytes, timeoutMs } = limits
+  const endsAt = performance.now() + timeoutMs
+  let cost = noCost
+  return async statement => {
+    const spent = cost.bytes ?? 0
+    const left = {
+      ...limits,
+      ...(maxBytes === undefined ? {} : { maxBytes: Math.max(1, maxBytes - spent) }),
+      timeoutMs: Math.max(1, Math.ceil(endsAt - performance.now())),
     }
     try {
-      const result = await this.engine.run(statement, limits)
-      this.cost = sum(this.cost, result)
-      return { ...result, ...this.cost }
+      const result = await engine.run(statement, left)
+      cost = sum(cost, result)
+      return { ...result, ...cost }
     } catch (error) {
       if (!(error instanceof EngineError)) throw error
-      const own = error.bytes?.limit === limits.maxBytes && maxBytes !== undefined
+      const own = error.bytes?.limit === left.maxBytes && maxBytes !== undefined
       const bytes = own ? { estimate: error.bytes!.estimate + spent, limit: maxBytes } : error.bytes
       const { reason, message, place, cause } = error
       const whole = new EngineError(reason, message, { place, bytes, cause })
-      whole.cost = error.cost || spent > 0 ? sum(this.cost, error.cost ?? noCost) : null
+      whole.cost = error.cost || spent > 0 ? sum(cost, error.cost ?? noCost) : null
       throw whole
     }
   }

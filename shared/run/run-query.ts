@@ -1,4 +1,4 @@
-/** Running a statement for an endpoint: within its limits, and by its own query where a roll-up cannot be read. */
+/** Running a statement for an endpoint within its limits. */
 import type { Endpoint } from '../endpoints/definition.ts'
 import {
   EngineError,
@@ -8,7 +8,6 @@ import {
   type Statement,
 } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
-import { describeError, type Log } from '../log.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 import { apiErrorOf } from './blame.ts'
 import { runNewestFirst } from './newest-first.ts'
@@ -58,31 +57,6 @@ export function estimateOver(limit: number, error: unknown): number | null {
   const cause = error instanceof ApiError ? error.cause : null
   const bytes = cause instanceof EngineError ? cause.bytes : null
   return bytes?.limit === limit ? bytes.estimate : null
-}
-
-/** A statement, and the one that answers in its place where a roll-up that it reads cannot be read; `null` = none. */
-interface Readings {
-  endpoint: Endpoint
-  statement: Statement
-  instead?: Statement | null
-}
-
-/**
- * Runs the statement, or the one that takes its place: a roll-up that is missing or damaged costs time and money, and no
- * answer. The log says so.
- */
-export async function runFirstReadable<R>(
-  { endpoint, statement, instead = null }: Readings,
-  run: (statement: Statement) => Promise<R>,
-  log: Log,
-): Promise<R> {
-  try {
-    return await run(statement)
-  } catch (error) {
-    if (!instead || !lacksRollup(error)) throw error
-    log('WARNING', 'a roll-up could not be read', { endpoint: endpoint.name, ...describeError(error) })
-    return run(instead)
-  }
 }
 
 /** Whether a run ended because its roll-up cannot be read, so that the endpoint's own query has to answer. */

@@ -1,4 +1,4 @@
-/** What dashboards ask has to pass; `functions/query/redaction-sql.test.ts` has the attacks. */
+/** What dashboards ask has to pass; `functions/query/statement.redaction-sql.test.ts` has the attacks. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'

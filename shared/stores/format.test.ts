@@ -73,7 +73,7 @@ describeStores('stored documents', ({ open }) => {
     const fixture = readFixture(file)
     beforeEach(() => put(fixture))
 
-    test('give the endpoint in force and the versions before it', async () => {
+    test('give the current endpoint and the versions before it', async () => {
       const endpoints = lookup(store)
       const current = (await endpoints.find('a'))!
       expect(current).toMatchObject({ name: 'a', labels: { team: 'a' }, rollups: [], maxResultBytes: 5 })

@@ -9,7 +9,7 @@ const maxDocumentBytes = 1_048_576
 const maxWrites = 500
 /** Firestore refuses a commit of 4 MiB, which includes more than its documents. */
 const maxBatchBytes = 3_600_000
-/** Of many writes: Firestore's adapter gives a commit 3 s, in which so much goes out at 3 Mbit/s. */
+/** Of one batch of many writes: what goes out at 3 Mbit/s in the 3 s that Firestore's adapter gives a commit. */
 const batchBytes = 1_000_000
 const maxDocuments = 1_000
 const maxDepth = 20

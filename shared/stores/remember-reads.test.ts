@@ -35,7 +35,7 @@ const common = {
 interface Remembered {
   use(): Promise<unknown>
   withdraw(): Promise<void>
-  /** Of a use once the withdrawal is in force. */
+  /** Of a use once the withdrawal holds. */
   refused: unknown
 }
 
@@ -69,7 +69,7 @@ const memories: Record<string, () => Promise<Remembered>> = {
 }
 
 describe.each(Object.entries(memories))('%s', (_, remember) => {
-  test('is in force for five minutes while the store does not answer, and no longer', async () => {
+  test('holds for five minutes while the store does not answer, and no longer', async () => {
     const { use } = await remember()
     await use()
     failing = 'unavailable'
@@ -155,10 +155,10 @@ test('a store that is silent holds a caller up for a second, where memory has th
     unavailable: 'no',
     read: () => (silent ? new Promise<never>(() => {}) : Promise.resolve({ value: 'known' })),
   })
-  await read('a', undefined)
+  await read('a')
   silent = true
   clock += common.rememberMs + 1
-  expect(await read('a', undefined)).toBe('known')
+  expect(await read('a')).toBe('known')
 })
 
 test('in an outage one call in 5 s waits for the store, however many keys are known; unknown ones always ask', async () => {
@@ -175,17 +175,17 @@ test('in an outage one call in 5 s waits for the store, however many keys are kn
     },
   })
   const keys = Array.from({ length: 50 }, (_, n) => `key ${n}`)
-  for (const key of keys) await read(key, undefined)
+  for (const key of keys) await read(key)
   down = true
   asked = 0
   clock += common.rememberMs + 1
-  for (const key of keys) expect(await read(key, undefined)).toBe(key)
+  for (const key of keys) expect(await read(key)).toBe(key)
   expect(asked).toBe(1)
-  await expect(read('unknown', undefined)).rejects.toMatchObject({ code: 'store_unavailable' })
+  await expect(read('unknown')).rejects.toMatchObject({ code: 'store_unavailable' })
   expect(asked).toBe(2)
   down = false
-  expect(await read('unknown', undefined)).toBe('unknown')
+  expect(await read('unknown')).toBe('unknown')
   clock += 5_001
-  for (const key of keys) await read(key, undefined)
+  for (const key of keys) await read(key)
   expect(asked).toBe(3 + keys.length)
 })

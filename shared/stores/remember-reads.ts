@@ -11,20 +11,18 @@ const retryMs = 5_000
 /** The longest wait for the store where memory has the value; without one the adapter's own limit counts. */
 const patienceMs = 1_000
 
-interface MemoryOptions<Value, Context> {
-  /** Most values cached; the least recently used goes first. */
-  max: number
+interface MemoryOptions<Value> {
   /** How long a value is used without another read, milliseconds. 0 = each call reads. */
   rememberMs: number
   /** @returns the value, and for how many milliseconds from the read on it is valid at all; throws StoreError */
-  read(key: string, context: Context): Promise<{ value: Value; validMs?: number }>
+  read(key: string): Promise<{ value: Value; validMs?: number }>
   /** Detail of the error where the store does not answer and memory does not have the value. */
   unavailable: string
   /** Milliseconds from any start but 0. */
   clock?: { now(): number }
 }
 
-interface Known<Value> {
+interface Remembered<Value> {
   value: Value
   /** Before the read. */
   readAt: number
@@ -33,18 +31,19 @@ interface Known<Value> {
 
 /**
  * Reads by key; calls for one key share one read.
+ * @param max most values cached; the least recently used goes first
  * @returns throws ApiError `store_unavailable`, and what `read` throws beside StoreError `unavailable`
  */
-export function rememberReads<Value, Context = undefined>({
+export function rememberReads<Value>({
   max,
   rememberMs,
   read,
   unavailable,
   clock = performance,
-}: MemoryOptions<Value, Context>): (key: string, context: Context) => Promise<Value> {
-  /** A store that did not answer is left alone by all keys that memory has. */
+}: MemoryOptions<Value> & { max: number }): (key: string) => Promise<Value> {
+  /** Set while the store does not answer: it is not asked for what memory has, whatever the key. */
   let away: { error: StoreError; until: number } | null = null
-  const memory = new LRUCache<string, Known<Value>, { context: Context }>({
+  const memory = new LRUCache<string, Remembered<Value>>({
     maxSize: max, // with `max`, each cold start would fill as many places
     sizeCalculation: () => 1,
     perf: clock,
@@ -52,13 +51,13 @@ export function rememberReads<Value, Context = undefined>({
     ttl: rememberMs,
     // An entry that is pushed out while it is read would fail the request that waits for it.
     ignoreFetchAbort: true,
-    async fetchMethod(key, known, { options, context: { context } }) {
+    async fetchMethod(key, known, { options }) {
       const readAt = clock.now()
       /** To the cache 0 is for ever, and less than 0 is over. */
       const keepUntil = (time: number) => (options.ttl = time - clock.now() || -1)
       try {
         if (known && away && readAt < away.until) throw away.error
-        const reading = read(key, context)
+        const reading = read(key)
         const { value, validMs = Infinity } = await (known ? withTimeout(patienceMs, reading) : reading)
         away = null
         keepUntil(readAt + Math.min(rememberMs, validMs))
@@ -74,7 +73,13 @@ export function rememberReads<Value, Context = undefined>({
       }
     },
   })
-  return async (key, context) => (await memory.forceFetch(key, { context: { context } })).value
+  return async key => (await memory.forceFetch(key)).value
+}
+
+/** The same for a single value. */
+export function rememberRead<Value>(options: MemoryOptions<Value>): () => Promise<Value> {
+  const remembered = rememberReads({ ...options, max: 1 })
+  return () => remembered('the value')
 }
 
 function isUnavailable(error: unknown): error is StoreError {

@@ -1,6 +1,6 @@
 /**
  * The port to the document store: endpoint definitions, keys and cached answers. It has the operations that leases need
- * and no others. Every adapter passes the suites `stores.*.test.ts` in this folder.
+ * and no others. Every adapter passes the suites `store.*.test.ts` in this folder.
  */
 
 import { PortError } from '../errors.ts'

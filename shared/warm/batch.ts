@@ -92,7 +92,7 @@ async function catalogOf(engine: QueryEngine, { sql, rollups }: SavedQuery, doub
   return { columnsOf: (table: string) => columns.get(table), tables }
 }
 
-/** More values than these are no bound on rows: each would be asked of each row. */
+/** The most values by which a batch bounds the rows it reads: each value is compared with each row. */
 const mostRepresentatives = 16
 /** Types whose bound values are in the order of their texts or numbers. */
 const ordered = new Set<string>(['INT64', 'FLOAT64', 'TIMESTAMP'])

@@ -87,7 +87,7 @@ describeStores('warming', adapter => {
     })
 
     test('takes all answers in use, however many pages of heads they fill', async () => {
-      // A page of heads is 1,000. The emulator takes milliseconds for each; `stores.query.test.ts` pages on it.
+      // A page of heads is 1,000. The emulator takes milliseconds for each; `store.query.test.ts` pages on it.
       const count = adapter.name === 'SQLite' ? 1_010 : rounds(30, 1_010)
       const warm = { seconds: 300, maxSets: 10_000 }
       const endpoint = endpointWith({ batch: true, warm })

@@ -48,7 +48,10 @@ const storeCalls = { concurrency: 32 }
 const setsInBatch = { ofOwn: 500, ofRollup: 2_000 }
 /** One scan for many sets takes longer than one for a single set, though not by much. */
 const batchPatience = 3
-/** Of a batch whose rows are too many: few large sets cost few scans more, and none more than a run for each. */
+/**
+ * A batch with too many rows is split in so many: a few large sets then cost a few more scans, and never more than a run for
+ * each set.
+ */
 const parts = 8
 
 /**

@@ -1,10 +1,10 @@
 /** Refreshes answers of endpoints that read the rows of others: as a reader who wants a younger answer does. */
 import pMap from 'p-map'
-import { type AnsweringServices, getAnswer, isCached, keyFieldsOf } from '../run/get-answer.ts'
+import { type AnsweringServices, getAnswer, keyFieldsOf } from '../run/get-answer.ts'
 import type { QueryRequest } from '../run/query-request.ts'
-import { upstreamRequests } from '../run/upstream-requests.ts'
+import { upstreamRequests } from '../run/upstream.ts'
 import { cacheKey, type CacheKeyFields } from '../cache/head.ts'
-import type { Endpoint } from '../endpoints/definition.ts'
+import { type Endpoint, isCached } from '../endpoints/definition.ts'
 import { savedStatement } from '../endpoints/saved-query.ts'
 import type { FindUpstream } from '../endpoints/upstream-tables.ts'
 import { ApiError } from '../errors.ts'

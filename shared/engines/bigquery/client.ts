@@ -18,7 +18,7 @@ export interface ClientOptions {
   location: string | null
 }
 
-export interface Call {
+export interface RestCall {
   method: 'GET' | 'POST'
   /** By default the one in which jobs run. */
   project?: string
@@ -102,7 +102,7 @@ export class Rest {
     path,
     query = {},
     body,
-  }: Call): Promise<Reply<T>> {
+  }: RestCall): Promise<Reply<T>> {
     const request = {
       method,
       ...(project === this.project ? {} : { projectId: project }),

@@ -5,7 +5,7 @@ import type { Deadline } from '../deadline.ts'
 import type { RunCost, RunLimits, RunResult } from '../engine.ts'
 import { ResultRows } from '../rows.ts'
 import {
-  type Call,
+  type RestCall,
   type Job,
   type JobConfiguration,
   type JobReference,
@@ -171,7 +171,7 @@ export class JobRun {
     }
   }
 
-  private call<T extends object>(request: Call): Promise<Reply<T>> {
+  private call<T extends object>(request: RestCall): Promise<Reply<T>> {
     return this.deadline.race(() => this.rest.call<T>(request))
   }
 }

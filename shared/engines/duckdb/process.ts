@@ -23,7 +23,7 @@ export interface ProcessOptions {
 }
 
 /** What a process is asked, one call at a time. */
-export type Call =
+export type ProcessCall =
   | {
       name: 'run'
       statement: Statement
@@ -50,7 +50,7 @@ let stopping = new AbortController()
 
 const send = (reply: Reply) => void process.send!(reply)
 
-async function run({ statement, limits, now: time }: Extract<Call, { name: 'run' }>) {
+async function run({ statement, limits, now: time }: Extract<ProcessCall, { name: 'run' }>) {
   now = time
   let counted = 0
   const onBytes = (bytes: number) => {
@@ -64,7 +64,7 @@ async function run({ statement, limits, now: time }: Extract<Call, { name: 'run'
   return done
 }
 
-function answer(call: Call): Promise<Extract<Reply, { done: unknown }>['done']> {
+function answer(call: ProcessCall): Promise<Extract<Reply, { done: unknown }>['done']> {
   if (call.name === 'run') return run(call)
   if (call.name === 'describe') return engine.describe(call.statement, call.limits)
   return engine.rollups[call.name](call.rollup)
@@ -76,7 +76,7 @@ function failureOf(error: unknown): Reply {
   return { failed: { reason, message, place, bytes, ofSql: cause instanceof SqlError } }
 }
 
-process.on('message', (message: Call | 'stop') => {
+process.on('message', (message: ProcessCall | 'stop') => {
   if (message === 'stop') return stopping.abort()
   stopping = new AbortController()
   void answer(message).then(

@@ -23,7 +23,7 @@ import {
 } from '../engine.ts'
 import { rowsOf } from '../rows.ts'
 import { Scheduler } from '../scheduler.ts'
-import type { Call, ProcessOptions, Reply } from './process.ts'
+import type { ProcessCall, ProcessOptions, Reply } from './process.ts'
 import { readTableSchemas } from './tables.ts'
 
 export interface ProcessesOptions extends ProcessOptions {
@@ -72,14 +72,14 @@ class EngineProcesses implements QueryEngine {
   async run(statement: Statement, limits: RunLimits): Promise<RunResult> {
     const now = this.options.now ?? new Date().toISOString()
     const { onBytes: _, signal: __, asText, ...sent } = limits
-    const call: Call = { name: 'run', statement, limits: sent, now }
+    const call: ProcessCall = { name: 'run', statement, limits: sent, now }
     const { text, ...result } = (await this.ask(call, limits, limits.labels?.key)) as RunResult
     return asText ? { ...result, text: text! } : { ...result, rows: rowsOf(text!) }
   }
 
   describe(statement: Statement, limits: DescribeLimits = {}): Promise<Description> {
     const { timeoutMs = describeMs } = limits
-    const call: Call = { name: 'describe', statement, limits: { timeoutMs } }
+    const call: ProcessCall = { name: 'describe', statement, limits: { timeoutMs } }
     return this.ask(call, { ...limits, timeoutMs }, limits.labels?.key) as Promise<Description>
   }
 
@@ -89,7 +89,7 @@ class EngineProcesses implements QueryEngine {
   }
 
   private ask(
-    call: Call,
+    call: ProcessCall,
     limits: Pick<RunLimits, 'timeoutMs' | 'signal' | 'onBytes'>,
     owner = '',
   ): Promise<unknown> {
@@ -97,7 +97,11 @@ class EngineProcesses implements QueryEngine {
     return this.scheduler.with(owner, deadline, turn => this.inProcess(call, turn, limits.onBytes))
   }
 
-  private async inProcess(call: Call, turn: Deadline, onBytes?: RunLimits['onBytes']): Promise<unknown> {
+  private async inProcess(
+    call: ProcessCall,
+    turn: Deadline,
+    onBytes?: RunLimits['onBytes'],
+  ): Promise<unknown> {
     for (let losses = 1; ; losses++) {
       turn.check()
       if (this.closed) throw lost.closed()
@@ -187,7 +191,7 @@ class EngineProcess {
   }
 
   /** Rejects with Lost where the process ends first, and at the end of `turn` soon. */
-  async ask(call: Call, turn: Deadline, onBytes?: RunLimits['onBytes']): Promise<unknown> {
+  async ask(call: ProcessCall, turn: Deadline, onBytes?: RunLimits['onBytes']): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     let given = 0
     const count = (bytes: number) => {

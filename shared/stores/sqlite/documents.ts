@@ -54,7 +54,7 @@ function filterValues({ field, value }: Filter): SQLInputValue[] {
   return [field, kind, stored]
 }
 
-/** Without `?1`, to which Node 22.18 and 24.2 bind no value. */
+/** The mask is bound twice, as Node 22.18 and 24.2 bind no value to `?1`. */
 const selectFields = `select name, kind, value from fields
   where document = ? and (? is null or name in (select value from json_each(?)))`
 
@@ -147,7 +147,7 @@ function sums(
   return { ...set, ...Object.fromEntries(added) }
 }
 
-/** Many fields in a statement: a statement costs more than a field. SQLite binds 32,766 values to one. */
+/** Inserts many fields by one statement, which costs more than a field does. SQLite binds at most 32,766 values to one. */
 function put(connection: Connection, key: number, fields: Fields): void {
   const all = Object.entries(fields)
   for (let at = 0; at < all.length; at += fieldsAtOnce) {

@@ -288,7 +288,7 @@ describe('changes of what is read', () => {
   beforeEach(() => it.apply(files('first')))
 
   describe('the answer of a reader', () => {
-    test('is of the version in force of what it reads, also after a restore', async () => {
+    test('is of the current version of what it reads, also after a restore', async () => {
       const first = (await current('part')).version
       const before = await it.call('reader')
       await it.apply(files('second'))
@@ -303,7 +303,7 @@ describe('changes of what is read', () => {
       expect(restored.response.headers.get('cache-status')).toMatch(/^lqe; hit/)
     })
 
-    test('is redacted once what it reads is, and nobody lifts that', async () => {
+    test('is redacted once what it reads is, and no one lifts that', async () => {
       const { id, version } = await current('part')
       const found = { ...(await current('part')), redact: true, version: `${version.slice(1)}0` }
       await it.service.services.store.update(
@@ -412,7 +412,7 @@ describe('changes of what is read', () => {
     })
   })
 
-  test('200 calls while versions of what is read are restored are each of a version in force', async () => {
+  test('200 calls while versions of what is read are restored are each of a version that was current', async () => {
     expect(await callsDuringRestores(it, { calls: 200, restoreEvery: 25 })).toBeGreaterThan(1)
   })
 

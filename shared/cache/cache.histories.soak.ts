@@ -1,4 +1,4 @@
-/** `npm run soak -- cache/histories` */
+/** `npm run soak -- cache/cache.histories` */
 import { soakHistories } from '../testing/histories.ts'
 import { playHistories } from './testing/histories.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { describeEngines, plenty } from '../engines/testing/describe-engines.ts'
 import type { Row } from '../engines/engine.ts'
-import { rowsAsTable } from './upstream-rows.ts'
+import { rowsAsTable } from './upstream.ts'
 
 const scalars = [
   '9223372036854775807',

@@ -1,2 +1,2 @@
 /** Hundreds of random queries over the rows of other endpoints. */
-import './upstream.test.ts'
+import './answer.upstream.test.ts'

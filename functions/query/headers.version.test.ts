@@ -17,7 +17,7 @@ const ask = (headers: Record<string, string> = {}, which = 1, more = {}) =>
 const of = (name: string) => versions.all.get(name)!
 
 describe('a call', () => {
-  test('is answered by the version in force, and says which it is', async () => {
+  test('is answered by the current version, and says which it is', async () => {
     const response = await ask()
     const { result, meta } = (await response.json()) as Body
     expect([result[0]!.made_by, meta.version, response.headers.get(header)]).toEqual(['c', of('c'), of('c')])

@@ -1,2 +1,2 @@
 /** A hundred thousand calls of two tenants through one issuer. */
-import './tokens.test.ts'
+import './access.tokens.test.ts'

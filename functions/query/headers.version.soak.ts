@@ -1,6 +1,6 @@
 /**
  * Versions over four processes, also of what an endpoint reads of another: interleaved calls, and how soon a restored one
- * is in force in all of them.
+ * is the current one in all of them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
@@ -34,7 +34,7 @@ test('10,000 interleaved calls are each answered by the versions that they are f
   expect(Object.keys(counts)).toHaveLength(4 + 4 * 4)
 }, 900_000)
 
-test('a restored version is in force in every process within 30 seconds, also for what reads it', async () => {
+test('a restored version is current in every process within 30 seconds, also for what reads it', async () => {
   await startFour(loadConfig({}).rememberMs)
   const ask = async ({ url }: FunctionProcess, endpoint: string) => {
     const headers = { 'X-API-KEY': versions.service.key }
@@ -54,7 +54,7 @@ test('a restored version is in force in every process within 30 seconds, also fo
     }
     const [made, read] = await Promise.all([seen('versioned'), seen('reading')])
     process.stdout.write(
-      `in force in four processes after ${made.join(', ')} ms, and read after ${read.join(', ')} ms\n`,
+      `current in four processes after ${made.join(', ')} ms, and read after ${read.join(', ')} ms\n`,
     )
     expect(Math.max(...made, ...read)).toBeLessThan(30_000)
   }

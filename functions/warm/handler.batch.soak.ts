@@ -1,2 +1,2 @@
 /** The same on many more rows. */
-import './batch.test.ts'
+import './handler.batch.test.ts'

@@ -1,4 +1,4 @@
-/** A slice of hostile-queries.soak.ts: what no caller's query can do to the service. */
+/** A slice of answer.hostile-queries.soak.ts: what no caller's query can do to the service. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mutations } from '../../shared/sandbox/testing/fuzz.ts'
 import { Random } from '../../shared/sandbox/testing/random.ts'

@@ -1,4 +1,4 @@
-/** A short form of `histories.soak.ts`, with new seeds each day: a failure names its seed. */
+/** A short form of `run.histories.soak.ts`, with new seeds each day: a failure names its seed. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import type { Store } from '../stores/store.ts'

@@ -1,2 +1,0 @@
-/** 200,000 mutated tokens. */
-import './mutated-tokens.test.ts'

@@ -1,0 +1,2 @@
+/** 200,000 mutated tokens. */
+import './tokens.mutated.test.ts'
