@@ -24,16 +24,15 @@ import { importCommand } from './lqe/import/command.ts'
 import { keyCommand } from './lqe/keys.ts'
 import { toBigQuery } from './lqe/logs/bigquery.ts'
 import { logsCommand } from './lqe/logs/command.ts'
-import { LogsError } from './lqe/logs/error.ts'
+import { CommandError } from './lqe/command.ts'
 import type { Folders } from './lqe/logs/parquet.ts'
 import { queryCommand } from './lqe/query.ts'
 import { storeCommand } from './lqe/store/command.ts'
-import { ExportError } from './lqe/store/contents.ts'
 import { tableCommand } from './lqe/tables/command.ts'
 import { tailCommand } from './lqe/tail.ts'
 import { typesCommand } from './lqe/types.ts'
 import { warmCommand } from './lqe/warm.ts'
-import { diffCommand, restoreCommand, VersionError, versionsCommand } from './lqe/versions/commands.ts'
+import { diffCommand, restoreCommand, versionsCommand } from './lqe/versions/commands.ts'
 import { compareCommand } from './lqe/versions/compare.ts'
 import { warn, withRemedy } from './lqe/print.ts'
 import { alertCommand, channelCommand } from './lqe/alert.ts'
@@ -67,12 +66,12 @@ async function withServices(act: (services: Services) => Promise<void>): Promise
   }
 }
 
-/** @throws LogsError for logs that are to be changed, where those of this machine are not the ones that are read */
+/** @throws CommandError for logs that are to be changed, where those of this machine are not the ones that are read */
 function folders(change?: 'add' | 'clear'): Folders {
   const settings = config()
   const { engine, dataDir, tablesDir } = settings
   if (change === 'clear' && engine !== 'duckdb')
-    throw new LogsError(`ENGINE is ${engine}, and this changes the logs of this machine: unset it.`)
+    throw new CommandError(`ENGINE is ${engine}, and this changes the logs of this machine: unset it.`)
   const send = change && engine === 'bigquery' ? toBigQuery(bigQueryOf(settings)) : undefined
   return { logsFolder: join(dataDir, 'logs'), tablesFolder: tablesDir, send }
 }
@@ -89,9 +88,7 @@ const expected = [
   QueriesError,
   KeyError,
   SecretError,
-  ExportError,
-  LogsError,
-  VersionError,
+  CommandError,
   ConfigError,
   StoreError,
   EngineError,

@@ -1,4 +1,4 @@
-/** What commands share: how they get the service, and how they read a number. */
+/** What commands share: how they get the service, how they stop, and how they read a number. */
 import { InvalidArgumentError } from 'commander'
 import type { Services } from '../../shared/services.ts'
 
@@ -6,6 +6,11 @@ import type { Services } from '../../shared/services.ts'
 export type WithServices = (act: (services: Services) => Promise<void>) => Promise<void>
 /** The same for a command that needs the store alone. */
 export type WithStore = (act: (services: Pick<Services, 'store'>) => Promise<void>) => Promise<void>
+
+/** What stops a command. The message is for the operator: it names the argument and what to do. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+}
 
 /**
  * Reads `name=value`; the first `=` parts them, or the last one.

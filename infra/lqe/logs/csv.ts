@@ -1,7 +1,7 @@
 /** CSV files (RFC 4180) with a line of names at the top: also with ;, a tab or | between values. */
 import type { Column } from '../../../shared/sql/types.ts'
 import { BadEntry, columnFinder, type Json } from './entries.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { type Line, longestLine, readLines, type Source } from './lines.ts'
 
 /** The name of a file of CSV: `.csv` or `.tsv`, packed or not. */
@@ -14,7 +14,7 @@ const delimiters = [',', ';', '\t', '|']
 /**
  * The rows of a file, each as JSON in which every value is a text, or `null` where there is none. A row that is none is a
  * JSON text: why not. The line of names is a blank one.
- * @throws LogsError for a file whose line of names cannot be read; as `readLines`
+ * @throws CommandError for a file whose line of names cannot be read; as `readLines`
  */
 export async function* readCsv(source: Source): AsyncGenerator<Line> {
   const lines = csvLines(source)
@@ -22,7 +22,9 @@ export async function* readCsv(source: Source): AsyncGenerator<Line> {
   if (head === null) return
   const { number, utf8 } = head.lines[0]!
   if (head.fault !== null)
-    throw new LogsError(`${source.file}:${number}: the line of names has ${head.fault}. Nothing was loaded.`)
+    throw new CommandError(
+      `${source.file}:${number}: the line of names has ${head.fault}. Nothing was loaded.`,
+    )
   yield { number, text: '', utf8 }
   const rows = new Rows(head)
   for await (const line of lines) for (const row of rows.add(line)) yield row

@@ -8,7 +8,7 @@ import type { Column } from '../../../shared/sql/types.ts'
 import { readCsv } from './csv.ts'
 import { BadEntry, entryReader, hasProject, type LogEntry, projectField } from './entries.ts'
 import { faultOf } from '../path.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { type FormatOptions, lineParser, otherFormat } from './formats.ts'
 import { type Line, longestLine, readLines } from './lines.ts'
 import {
@@ -58,7 +58,7 @@ export interface Loaded {
  * loaded; an error leaves the table as it was. What the same path brought before, with the same format, project and host,
  * is replaced, and so is what a file brought that this one begins with: it has grown, or has another name now. Where rows
  * are sent elsewhere, they are added, and the same files once.
- * @throws LogsError naming the argument, before anything is touched, or the file that cannot be read to its end, or is
+ * @throws CommandError naming the argument, before anything is touched, or the file that cannot be read to its end, or is
  *   in another format; the signal's reason
  */
 export async function loadLogs(options: LoadOptions): Promise<Loaded> {
@@ -120,7 +120,7 @@ async function stageFile(
   const readFile = format === 'csv' ? readCsv : readLines
   for await (const line of readFile({ file, stdin, signal, onBytes, onText })) {
     const hint = begun ? null : otherFormat(file, line.text?.trim() ?? '', { format, table, columns })
-    if (hint !== null) throw new LogsError(`${hint}. Nothing was loaded.`)
+    if (hint !== null) throw new CommandError(`${hint}. Nothing was loaded.`)
     begun ||= line.text?.trim() !== ''
     const entry = readLine(file, line)
     if (entry) await writer.write(entry)
@@ -186,10 +186,10 @@ function lineReader(options: WithColumns, report: LoadReport): LineReader {
   }
 }
 
-/** @throws LogsError for a path that is no file which may be read */
+/** @throws CommandError for a path that is no file which may be read */
 export function checkFile(file: string): void {
   const fault = faultOf(file, 'pipe it in, cat FILE | ... logs load -')
-  if (fault !== null) throw new LogsError(`${JSON.stringify(file)} ${fault}`)
+  if (fault !== null) throw new CommandError(`${JSON.stringify(file)} ${fault}`)
 }
 
 // ---- the report

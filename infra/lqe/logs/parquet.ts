@@ -11,7 +11,7 @@ import { duckType, quoteName, quoteText } from '../../../shared/engines/duckdb/s
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import type { LogEntry } from './entries.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 
 /** A file is sorted within, so with few rows in many files every query would open them all. */
 export const rowsPerFile = 50_000
@@ -48,14 +48,14 @@ export type Send = (sent: Sent) => Promise<boolean>
 
 /**
  * The columns of a log table, from its schema file.
- * @throws LogsError that lists the tables there are
+ * @throws CommandError that lists the tables there are
  */
 export function tableColumns(tablesFolder: string, table: string): Column[] {
   const schemas = readTableSchemas(tablesFolder)
   const columns = schemas.get(table)
   if (columns) return columns
   const names = [...schemas.keys()].map(name => `\n  ${name}`)
-  throw new LogsError(`There is no log table ${JSON.stringify(table)}. The tables are:${names.join('')}`)
+  throw new CommandError(`There is no log table ${JSON.stringify(table)}. The tables are:${names.join('')}`)
 }
 
 /** Where rows wait as whole Parquet files until all of them move into their tables. */

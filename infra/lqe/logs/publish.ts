@@ -9,7 +9,7 @@ import { quoteName, quoteText } from '../../../shared/engines/duckdb/syntax.ts'
 import { prepareTableFolder, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { formats } from '../../../shared/stores/format.ts'
 import type { Column } from '../../../shared/sql/types.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { charactersPerFile, copySorted, flush, type Folders, type ParquetWriter } from './parquet.ts'
 import { removeIfOld, rowsPerFile, type Stage, tableColumns, withStage } from './parquet.ts'
 
@@ -34,13 +34,13 @@ export function sourcesOf(logsFolder: string, table: string): LoadedSource[] {
   return existsSync(folder) ? recordIn(folder).sources : []
 }
 
-/** @throws LogsError for a record that is none; loads write whole ones */
+/** @throws CommandError for a record that is none; loads write whole ones */
 function recordIn(folder: string): ReturnType<typeof readLoads> {
   try {
     return readLoads(folder)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw new LogsError(
+    throw new CommandError(
       `The record of loads in ${folder} is damaged. Remove loads.*.json there, and load again.`,
     )
   }
@@ -112,9 +112,9 @@ async function replaceRecord(
   }
 }
 
-function unreadable(folder: string, cause: Error): LogsError {
+function unreadable(folder: string, cause: Error): CommandError {
   const [reason] = cause.message.split('\n')
-  return new LogsError(
+  return new CommandError(
     `Earlier rows of the table cannot be read, in ${folder}: ${reason}. Nothing was loaded.`,
   )
 }
@@ -247,7 +247,7 @@ function removeUnnamed(folder: string): void {
  * Removes a table's rows. The table stays, with an empty file, because a running service expects one. Files of loads leave the
  * disk as those that a load replaces; files of people at once, as a table has every file that is in its folder.
  * @returns how many Parquet files the table has no more
- * @throws LogsError for an unknown table
+ * @throws CommandError for an unknown table
  */
 export async function clearLogs({
   logsFolder,
