@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { Command } from 'commander'
 import { type Config, ConfigError, loadConfig } from '../shared/config.ts'
 import { EngineError } from '../shared/engines/engine.ts'
-import { type Services, bigQueryOf, openServices } from '../shared/services.ts'
+import { bigQueryOf } from '../shared/services.ts'
 import { StoreError } from '../shared/stores/store.ts'
 import { KeyError } from '../shared/keys/records.ts'
 import { SecretError } from '../shared/pages/cursor.ts'
@@ -15,6 +15,7 @@ import { deployCommand } from './deploy/deploy.ts'
 import { statusCommand } from './deploy/status.ts'
 import { applyCommand } from './lqe/apply/apply.ts'
 import { QueriesError } from './lqe/apply/yaml.ts'
+import { CommandError, usingServices, type WithServices } from './lqe/command.ts'
 import { cursorCommand } from './lqe/cursors.ts'
 import { testCommand } from './lqe/endpoint-tests/command.ts'
 import { endpointCommand } from './lqe/endpoints.ts'
@@ -24,7 +25,6 @@ import { importCommand } from './lqe/import/command.ts'
 import { keyCommand } from './lqe/keys.ts'
 import { toBigQuery } from './lqe/logs/bigquery.ts'
 import { logsCommand } from './lqe/logs/command.ts'
-import { CommandError } from './lqe/command.ts'
 import type { Folders } from './lqe/logs/parquet.ts'
 import { queryCommand } from './lqe/query.ts'
 import { storeCommand } from './lqe/store/command.ts'
@@ -57,14 +57,7 @@ function config(): Config {
   return loadConfig({ ...process.env, ...Object.fromEntries(given) })
 }
 
-async function withServices(act: (services: Services) => Promise<void>): Promise<void> {
-  const services = await openServices(config())
-  try {
-    await act(services)
-  } finally {
-    await services.close()
-  }
-}
+const withServices: WithServices = act => usingServices(config(), act)
 
 /** @throws CommandError for logs that are to be changed, where those of this machine are not the ones that are read */
 function folders(change?: 'add' | 'clear'): Folders {

@@ -19,7 +19,7 @@ import { nameHint } from '../../shared/sql/hints.ts'
 import { Timing } from '../../shared/timing.ts'
 import { pairIn, type WithServices } from './command.ts'
 import { typedPath } from './path.ts'
-import { print, printData, warn } from './print.ts'
+import { aligned, print, printData, warn } from './print.ts'
 
 interface QueryOptions {
   param: string[]
@@ -149,15 +149,8 @@ const maxWidth = 60
 
 function asTable(rows: Row[], columns: string[]): string {
   const heads = columns.map(name => cell(headingOf(rows, name)))
-  const cells = [heads, ...rows.map(row => columns.map(column => cell(row[column] ?? null)))]
-  const widths = columns.map((_, at) => Math.max(...cells.map(line => line[at]!.length)))
-  const lines = cells.map(line =>
-    line
-      .map((text, at) => text.padEnd(widths[at]!))
-      .join('  ')
-      .trimEnd(),
-  )
-  return [...lines, counted(rows.length)].join('\n')
+  const cells = rows.map(row => columns.map(column => cell(row[column] ?? null)))
+  return [...aligned([heads, ...cells]), counted(rows.length)].join('\n')
 }
 
 /** A time is printed as the page shows it, in UTC. */

@@ -63,8 +63,7 @@ export async function apply(
     rollups: compareRollups && (() => compareQueries(sources, engine)),
   }
   for (const [name, find] of Object.entries(checks)) {
-    const problems = find ? await unless(name, find) : []
-    if (problems.length > 0) throw new QueriesError(problems)
+    if (find) QueriesError.assertNone(await unless(name, find))
   }
   const endpoints = sources.map(({ endpoint }) => endpoint)
   const steps = await planFor(endpoints, store)

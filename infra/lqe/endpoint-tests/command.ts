@@ -5,15 +5,13 @@ import { isCollection } from 'yaml'
 import { type ErrorCode, errorCodes } from '../../../shared/errors.ts'
 import { check } from '../apply/check.ts'
 import type { Unless } from '../apply/passed.ts'
-import { type EndpointSource, readQueries } from '../apply/read.ts'
+import { type AlertSource, type EndpointSource, readQueries } from '../apply/read.ts'
 import { type FileProblem, problemOf, QueriesError, yamlText } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
 import { type EndpointTests, readTests } from './read.ts'
 import { type Outcome, runTests, withRows } from './run.ts'
 import { print } from '../print.ts'
-import { evaluate } from '../../../shared/alerts/state.ts'
-import { fillText } from '../../../shared/alerts/state.ts'
-import type { AlertSource } from '../apply/alerts.ts'
+import { evaluate, fillText } from '../../../shared/alerts/state.ts'
 
 /** @param tablesFolder where the schema files of the log tables are */
 export function testCommand(tablesFolder: () => string): Command {
@@ -77,7 +75,7 @@ async function test(
     if (failed.length === 0) print(`= ${endpoint.name} passed; cases: ${outcomes.length}`)
     problems.push(...failed)
   }
-  if (problems.length > 0) throw new QueriesError(problems)
+  QueriesError.assertNone(problems)
 }
 
 /**

@@ -7,15 +7,8 @@ import { readerOf } from '../../../shared/endpoints/definition-file.ts'
 import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
 import type { Row } from '../../../shared/engines/engine.ts'
 import { type EndpointSource, testsEnding } from '../apply/read.ts'
-import {
-  atPlaces,
-  type FileProblem,
-  type ProblemAt,
-  problemOf,
-  problemsIn,
-  QueriesError,
-  readYaml,
-} from '../apply/yaml.ts'
+import { atPlaces, type FileProblem, type ProblemAt } from '../apply/yaml.ts'
+import { problemOf, QueriesError, readYaml } from '../apply/yaml.ts'
 import schema from './tests.schema.json' with { type: 'json' }
 
 /** What a call answers: rows, or the problem that a caller is told. */
@@ -65,14 +58,10 @@ export function readTests(folder: string, sources: EndpointSource[]): EndpointTe
   for (const source of sources) {
     const file = join(folder, source.endpoint.name + testsEnding)
     if (!existsSync(file)) continue
-    try {
-      tests.push({ ...readOne(file, source), endpoints: sources.map(({ endpoint }) => endpoint) })
-    } catch (error) {
-      if (!(error instanceof QueriesError)) throw error
-      problems.push(...error.problems)
-    }
+    const own = QueriesError.gather(problems, () => readOne(file, source))
+    if (own) tests.push({ ...own, endpoints: sources.map(({ endpoint }) => endpoint) })
   }
-  if (problems.length > 0) throw new QueriesError(problems)
+  QueriesError.assertNone(problems)
   return tests
 }
 
@@ -87,8 +76,7 @@ function strangers(folder: string, sources: EndpointSource[]): FileProblem[] {
 const readFile = readerOf(schema) as (content: unknown) => TestsFile
 
 function readOne(file: string, source: EndpointSource): Omit<EndpointTests, 'endpoints'> {
-  const { document, content: given, placeIn } = readYaml(file)
-  const problem = problemsIn(file, placeIn)
+  const { document, content: given, problem } = readYaml(file)
   const content = atPlaces(problem, () => readFile(given))
   if (isoTimestamp(content.now) === null)
     throw new QueriesError([problem('/now', 'must be an ISO 8601 time such as 2026-01-31T12:00:00Z')])

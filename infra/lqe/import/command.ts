@@ -80,19 +80,15 @@ export async function importAll(files: string[], target: Target): Promise<void> 
   }
   const done = target.dryRun ? 'to import; nothing was written (--dry-run)' : `imported to ${target.queries}`
   target.out(`${made.size} ${done}; ${refused.length} refused.`)
-  if (refused.length > 0) throw new QueriesError(refused)
+  QueriesError.assertNone(refused)
 }
 
 function readingOf(file: string, text: string | FileProblem, around: Around): Reading {
   if (typeof text !== 'string') return { drafts: [], refused: [text] }
   const format = formats.find(({ sign }) => sign.test(text))
   if (!format) return { drafts: [], refused: [problemOf(file, unknownFormat)] }
-  try {
-    return format.read(file, text, around)
-  } catch (error) {
-    if (!(error instanceof QueriesError)) throw error
-    return { drafts: [], refused: error.problems }
-  }
+  const refused: FileProblem[] = []
+  return QueriesError.gather(refused, () => format.read(file, text, around)) ?? { drafts: [], refused }
 }
 
 const unknownFormat =

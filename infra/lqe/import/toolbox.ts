@@ -87,12 +87,8 @@ function inEnvironment(text: string, environment: NodeJS.ProcessEnv): string {
 
 /** Of a text that is not YAML: none. Its own reading says so. */
 function sourcesOf(text: string): [string, Source][] {
-  try {
-    return readYamlDocuments('', text).flatMap(({ content }) => sourcesIn(content as Content))
-  } catch (error) {
-    if (!(error instanceof QueriesError)) throw error
-    return []
-  }
+  const documents = QueriesError.gather([], () => readYamlDocuments('', text)) ?? []
+  return documents.flatMap(({ content }) => sourcesIn(content as Content))
 }
 
 type Content = Record<string, unknown> | null
