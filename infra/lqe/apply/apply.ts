@@ -15,7 +15,7 @@ import { channelsOf, planChannels, unknownChannels } from './channels.ts'
 import { check } from './check.ts'
 import { compareQueries } from './compare-rollups.ts'
 import { Passed, type Unless } from './passed.ts'
-import { carryOut, estimates, planFor, type Step, titleOf } from './plan.ts'
+import { carryOut, estimates, linesOf, planFor, type Step } from './plan.ts'
 import { readQueries, type EndpointSource } from './read.ts'
 import { createMissing, planRollups, removeUnused } from './rollups.ts'
 import { findAmong } from './upstream.ts'
@@ -68,10 +68,7 @@ export async function apply(
   const endpoints = sources.map(({ endpoint }) => endpoint)
   const steps = await planFor(endpoints, store)
   const ofChannels = await planChannels(channels, store)
-  for (const step of [...steps, ...ofChannels]) {
-    out(titleOf(step))
-    if (step.diff) out(step.diff.replaceAll(/^/gm, '    '))
-  }
+  for (const line of [...steps, ...ofChannels].flatMap(linesOf)) out(line)
   const rollups = await planRollups(
     engine,
     endpoints,

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { createHash, type Hash } from 'node:crypto'
 import type { LoadedSource } from '../../../shared/engines/duckdb/loads.ts'
-import { fromMicros } from '../../../shared/endpoints/timestamps.ts'
+import { fromMicros, toMicros } from '../../../shared/endpoints/timestamps.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { readCsv } from './csv.ts'
 import { BadEntry, entryReader, hasProject, type LogEntry, projectField } from './entries.ts'
@@ -11,16 +11,7 @@ import { faultOf } from '../path.ts'
 import { CommandError } from '../command.ts'
 import { type FormatOptions, lineParser, otherFormat } from './formats.ts'
 import { type Line, longestLine, readLines } from './lines.ts'
-import {
-  type Folders,
-  ParquetWriter,
-  type Send,
-  shiftTimes,
-  type Stage,
-  tableColumns,
-  timeRange,
-  withStage,
-} from './parquet.ts'
+import { type Folders, ParquetWriter, type Send, type Stage, tableColumns, withStage } from './parquet.ts'
 import { publish, sourcesOf } from './publish.ts'
 
 export interface LoadOptions extends Folders, Omit<FormatOptions, 'columns'> {
@@ -83,7 +74,8 @@ export async function loadLogs(options: LoadOptions): Promise<Loaded> {
     const counts = { badLines, unknownFields, withoutProject }
     if (staged.length === 0) return { rows: 0, ...counts, first: null, last: null }
     const writers = staged.map(({ writer }) => writer)
-    const [first, last] = await timeRange(stage, writers)
+    const times = writers.flatMap(({ first, last }) => [first, last]).toSorted()
+    const [first, last] = [toMicros(times[0]!), toMicros(times.at(-1)!)]
     const shift = shiftToNow ? BigInt(now.getTime()) * 1000n - last : 0n
     signal?.throwIfAborted()
     if (send && !dryRun) await sendStaged(send, staged, shift, options)
@@ -131,7 +123,7 @@ async function stageFile(
 
 async function publishStaged(stage: Stage, staged: StagedFile[], shift: bigint, options: LoadOptions) {
   const writers = staged.map(({ writer }) => writer)
-  if (shift !== 0n) for (const writer of writers) await shiftTimes(stage, writer, shift)
+  if (shift !== 0n) for (const writer of writers) await writer.shift(shift)
   options.signal?.throwIfAborted()
   const added = staged.map(({ content: { bytes, hash }, ...file }) => ({ ...file, bytes, hash }))
   const isReplaced = (before: LoadedSource) => staged.some(file => replaces(file, before))

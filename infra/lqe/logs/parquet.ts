@@ -106,6 +106,9 @@ export class ParquetWriter {
   /** Files with the same rows as JSON, where they are kept: one a line, the time at its end. */
   readonly lines: string[] = []
   rows = 0
+  /** The times of the earliest and the latest row; empty without any. */
+  first = ''
+  last = ''
   readonly #stage: Stage
   readonly #types: string
   readonly #folder: string
@@ -132,6 +135,8 @@ export class ParquetWriter {
     const line = `${JSON.stringify(entry)}\n`
     this.#text += line
     this.#longest = Math.max(this.#longest, line.length)
+    if (this.rows === 0 || entry.timestamp < this.first) this.first = entry.timestamp
+    if (entry.timestamp > this.last) this.last = entry.timestamp
     this.rows += 1
     this.#pending += line.length
     if (this.#text.length >= bufferedCharacters) this.#spill()
@@ -164,6 +169,16 @@ export class ParquetWriter {
     this.#pending = 0
   }
 
+  /** Adds this many microseconds to the timestamp of every row of the finished files. */
+  async shift(micros: bigint): Promise<void> {
+    const timestamp = `make_timestamptz(epoch_us(timestamp) + (${micros})) AS timestamp`
+    for (const file of this.files) {
+      const rows = `SELECT * REPLACE (${timestamp}) FROM read_parquet(${quoteText(file)})`
+      await copySorted(this.#stage, rows, `${file}.shifted`)
+      renameSync(`${file}.shifted`, file)
+    }
+  }
+
   /** Moves the finished files into a folder of their own in that of the table. @returns their paths in the table's */
   moveTo(tableFolder: string): string[] {
     const name = `${loadPrefix}${randomUUID()}`
@@ -185,23 +200,4 @@ export function flush(file: string): void {
   const descriptor = openSync(file, 'r+')
   fsyncSync(descriptor)
   closeSync(descriptor)
-}
-
-/** First and last timestamp of finished writers with rows, in microseconds since 1970. */
-export async function timeRange({ connection }: Stage, writers: ParquetWriter[]): Promise<[bigint, bigint]> {
-  const files = writers.flatMap(writer => writer.files.map(quoteText))
-  const result = await connection.runAndReadAll(
-    `SELECT epoch_us(min(timestamp)), epoch_us(max(timestamp)) FROM read_parquet([${files.join(', ')}])`,
-  )
-  return result.getRows()[0] as [bigint, bigint]
-}
-
-/** Adds this many microseconds to the timestamp of every row of a finished writer. */
-export async function shiftTimes(stage: Stage, { files }: ParquetWriter, micros: bigint): Promise<void> {
-  for (const file of files) {
-    const shifted = `${file}.shifted`
-    const timestamp = `make_timestamptz(epoch_us(timestamp) + (${micros})) AS timestamp`
-    await copySorted(stage, `SELECT * REPLACE (${timestamp}) FROM read_parquet(${quoteText(file)})`, shifted)
-    renameSync(shifted, file)
-  }
 }

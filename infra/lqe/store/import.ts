@@ -13,7 +13,7 @@ import { everyKey, fieldsOfKey, keyReference, type KeyRecord } from '../../../sh
 import { batchesOf } from '../../../shared/stores/limits.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
 import { planChannels } from '../apply/channels.ts'
-import { type Step, stepFor } from '../apply/plan.ts'
+import { linesOf, type Step, stepFor } from '../apply/plan.ts'
 import { CommandError } from '../command.ts'
 import type { Contents, Definition } from './contents.ts'
 
@@ -38,10 +38,10 @@ export async function planImport(
 ): Promise<ImportPlan> {
   const steps = await stepsFor(store, definitions)
   const ofChannels = (await planChannels(channels, store, { keepsOthers: true })).filter(isChange)
-  const inForce = [...steps, ...ofChannels].map(({ name, change, diff, write }) => {
-    const lines = diff === null ? '' : `\n${diff.replaceAll(/^/gm, '    ')}`
-    return { write: write!, line: `${change === 'created' ? '+' : '~'} ${name} ${change}${lines}` }
-  })
+  const inForce = [...steps, ...ofChannels].map(step => ({
+    write: step.write!,
+    line: linesOf(step).join('\n'),
+  }))
   const versions = counted('versions', await versionWrites(store, definitions))
   const ofKeys = await keyChanges(store, keys)
   const others = [

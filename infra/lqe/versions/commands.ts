@@ -55,8 +55,7 @@ export function restoreCommand(withServices: WithServices, author: () => string 
 
 async function list({ store }: Services, name: string): Promise<void> {
   const versions = await versionsOf(store, name)
-  const current = await inForce(store, versions[0]!.endpoint)
-  const inUse = current && nameOfVersion(endpointIn(current.fields))
+  const inUse = await versionInForce(store, versions[0]!.endpoint)
   for (const { endpoint, createdAt, createdBy, appliedAt, appliedBy, ended } of versions) {
     const version = nameOfVersion(endpoint)
     const mark = version === inUse ? '*' : ' '
@@ -65,7 +64,7 @@ async function list({ store }: Services, name: string): Promise<void> {
     const end = ended ? ', ended' : ''
     print(`${mark} ${version}  ${atAndBy(appliedAt, appliedBy)}${again}${end}`)
   }
-  if (!current) print(`${name} was removed; lqe restore ${name} VERSION puts it in force again.`)
+  if (inUse === null) print(`${name} was removed; lqe restore ${name} VERSION puts it in force again.`)
 }
 
 function atAndBy(time: Date, by: string | null): string {
@@ -76,8 +75,7 @@ function atAndBy(time: Date, by: string | null): string {
 async function forget({ store }: Services, name: string, text: string): Promise<void> {
   const endpoint = pick(await versionsOf(store, name), text)
   const version = nameOfVersion(endpoint)
-  const current = await inForce(store, endpoint)
-  if (current && nameOfVersion(endpointIn(current.fields)) === version)
+  if ((await versionInForce(store, endpoint)) === version)
     throw new CommandError(`${version} is in force. Apply or restore another version first.`)
   await store.remove(documentAt(endpoint))
   print(`Forgot ${version}: it answers ${name} no more, everywhere within 30 seconds.`)
@@ -170,6 +168,11 @@ export function pick(versions: EndpointVersion[], text: string): Endpoint {
   if (isPrevious) throw new CommandError(`${name} has no version before the one in force.`)
   const what = found.length === 0 ? 'is no version' : 'begins more than one version'
   throw new CommandError(`${text} ${what} of ${name}. lqe versions ${name} lists them.`)
+}
+
+async function versionInForce(store: Store, endpoint: Endpoint): Promise<string | null> {
+  const current = await inForce(store, endpoint)
+  return current && nameOfVersion(endpointIn(current.fields))
 }
 
 /** The document in force; `null` where the endpoint was removed. */
