@@ -69,11 +69,6 @@ function folders(change?: 'add' | 'clear'): Folders {
   return { logsFolder: join(dataDir, 'logs'), tablesFolder: tablesDir, send }
 }
 
-function applySettings() {
-  const { engine, dataDir, tablesDir, author } = config()
-  return { isLocal: engine === 'duckdb', dataDir, tablesFolder: tablesDir, author }
-}
-
 /** Errors whose message is meant for the operator; anything else is a bug and shows its stack. */
 const expected = [
   DeliveryError,
@@ -115,7 +110,7 @@ function withCloudOptions(command: Command): Command {
 const author = () => config().author
 const tables = () => config().tablesDir
 const cloud = [
-  applyCommand(withServices, applySettings),
+  applyCommand(withServices, config),
   importCommand(withServices, tables, process.env),
   keyCommand(withServices),
   issuerCommand(withServices),

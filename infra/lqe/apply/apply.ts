@@ -7,7 +7,7 @@ import type { Services } from '../../../shared/services.ts'
 import { failedTests } from '../endpoint-tests/command.ts'
 import { explain } from '../../../shared/warm/explain.ts'
 import { accountHere } from '../account.ts'
-import { ConfigError } from '../../../shared/config.ts'
+import { type Config, ConfigError } from '../../../shared/config.ts'
 import { nameHint } from '../../../shared/sql/hints.ts'
 import type { WithServices } from '../command.ts'
 import { typedPath } from '../path.ts'
@@ -155,16 +155,8 @@ interface CommandOptions {
   test: boolean
 }
 
-interface Settings {
-  /** Whether scans are free, so that queries over roll-ups are compared by default. */
-  isLocal: boolean
-  dataDir: string
-  tablesFolder: string
-  author: string | null
-}
-
-/** Its action throws what `apply` does. @param settings are read when it runs, after the options for the cloud */
-export function applyCommand(withServices: WithServices, settings: () => Settings): Command {
+/** Its action throws what `apply` does. @param config is read when it runs, after the options for the cloud */
+export function applyCommand(withServices: WithServices, config: () => Config): Command {
   return new Command('apply')
     .description('make the stored endpoints equal to the files in queries/')
     .option('--dry-run', 'only print what would be done', false)
@@ -179,7 +171,9 @@ export function applyCommand(withServices: WithServices, settings: () => Setting
     .action(async ({ checkRollup, test, queries, dryRun, explain: name }: CommandOptions) => {
       await withServices(async services => {
         if (name !== undefined) return print(...(await explained(queries, name, services.engine)))
-        const { isLocal, dataDir, tablesFolder, author } = settings()
+        const { engine, dataDir, tablesDir: tablesFolder, author } = config()
+        // Scans are free there, so that queries over roll-ups are compared by default.
+        const isLocal = engine === 'duckdb'
         // Not where a comparison is asked for, which is of the logs of now.
         await apply(services, {
           queries,

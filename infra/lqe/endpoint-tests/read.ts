@@ -41,7 +41,9 @@ export interface EndpointTests extends TestsFile {
   /** The endpoint's files. */
   source: EndpointSource
   /** All of the folder, whose rows this one may read. */
-  endpoints: Endpoint[]
+  sources: EndpointSource[]
+  /** Schema files of the log tables. */
+  tablesFolder: string
   file: string
   document: Document
   problem: ProblemAt
@@ -49,17 +51,18 @@ export interface EndpointTests extends TestsFile {
 
 /**
  * @param sources the endpoints of the folder
+ * @param tablesFolder schema files of the log tables
  * @returns the tests of those endpoints that have some
  * @throws QueriesError with every problem of every file
  */
-export function readTests(folder: string, sources: EndpointSource[]): EndpointTests[] {
+export function readTests(folder: string, sources: EndpointSource[], tablesFolder: string): EndpointTests[] {
   const problems = strangers(folder, sources)
   const tests: EndpointTests[] = []
   for (const source of sources) {
     const file = join(folder, source.endpoint.name + testsEnding)
     if (!existsSync(file)) continue
     const own = QueriesError.gather(problems, () => readOne(file, source))
-    if (own) tests.push({ ...own, endpoints: sources.map(({ endpoint }) => endpoint) })
+    if (own) tests.push({ ...own, sources, tablesFolder })
   }
   QueriesError.assertNone(problems)
   return tests
@@ -75,7 +78,7 @@ function strangers(folder: string, sources: EndpointSource[]): FileProblem[] {
 
 const readFile = readerOf(schema) as (content: unknown) => TestsFile
 
-function readOne(file: string, source: EndpointSource): Omit<EndpointTests, 'endpoints'> {
+function readOne(file: string, source: EndpointSource): Omit<EndpointTests, 'sources' | 'tablesFolder'> {
   const { document, content: given, problem } = readYaml(file)
   const content = atPlaces(problem, () => readFile(given))
   if (isoTimestamp(content.now) === null)

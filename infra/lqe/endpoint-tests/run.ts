@@ -25,13 +25,9 @@ export interface Outcome {
   problem: FileProblem | null
 }
 
-/**
- * @param tablesFolder schema files of the log tables
- * @returns an outcome for each case
- * @throws QueriesError for rows that their table cannot have
- */
-export async function runTests(tests: EndpointTests, tablesFolder: string): Promise<Outcome[]> {
-  return withRows(tests, tablesFolder, async services => {
+/** @returns an outcome for each case @throws QueriesError for rows that their table cannot have */
+export async function runTests(tests: EndpointTests): Promise<Outcome[]> {
+  return withRows(tests, async services => {
     const outcomes: Outcome[] = []
     for (const [at, each] of tests.cases.entries()) outcomes.push(await runCase(services, tests, each, at))
     return outcomes
@@ -42,12 +38,9 @@ export async function runTests(tests: EndpointTests, tablesFolder: string): Prom
  * A service of its own over the tests' rows, until `act` has ended.
  * @throws QueriesError for rows that their table cannot have
  */
-export async function withRows<T>(
-  tests: EndpointTests,
-  tablesFolder: string,
-  act: (services: Services) => Promise<T>,
-): Promise<T> {
-  assertRows(tests, tablesFolder)
+export async function withRows<T>(tests: EndpointTests, act: (services: Services) => Promise<T>): Promise<T> {
+  assertRows(tests)
+  const { tablesFolder } = tests
   return inTemporaryFolder('lqe-test', async folder => {
     for (const [table, rows] of Object.entries(tests.tables)) {
       const file = join(folder, `${table}.ndjson`)
@@ -64,12 +57,13 @@ export async function withRows<T>(
 }
 
 /** An endpoint that reads the rows of others finds them in the store. */
-async function store({ store }: Services, { endpoint, endpoints }: EndpointTests): Promise<void> {
+async function store({ store }: Services, { endpoint, sources }: EndpointTests): Promise<void> {
+  const endpoints = sources.map(source => source.endpoint)
   if (endpoint.upstream) await carryOut(await planFor(endpoints, store), store, null)
 }
 
 /** What a load would leave out is an error here. */
-function assertRows({ tables, problem }: EndpointTests, tablesFolder: string): void {
+function assertRows({ tables, problem, tablesFolder }: EndpointTests): void {
   const problems: FileProblem[] = []
   const schemas = readTableSchemas(tablesFolder)
   for (const [table, rows] of Object.entries(tables)) {

@@ -56,10 +56,8 @@ export async function importAll(files: string[], target: Target): Promise<void> 
   const made = new Set<string>()
   const known = endpointsIn(target.queries)
   const texts = files.map(textOf)
-  const around = {
-    texts: texts.filter(text => typeof text === 'string'),
-    environment: target.environment,
-  }
+  const { environment } = target
+  const around = { texts: texts.filter(text => typeof text === 'string'), environment }
   const readings = files.map((file, at) => ({ file, ...readingOf(file, texts[at]!, around) }))
   const read = readings.flatMap(({ drafts }) => drafts.map(({ name }) => fileName(name)))
   const names = new Set([...known.keys(), ...target.stored.map(({ name }) => name), ...read])
@@ -69,7 +67,7 @@ export async function importAll(files: string[], target: Target): Promise<void> 
       const name = fileName(draft.name)
       const problem = made.has(name)
         ? { file, ...draft.place, detail: `${draft.name}: has the name of an endpoint before it` }
-        : await write(file, draft, target, known, names)
+        : await write(file, draft, { ...target, files: known, names })
       if (problem) problems.push(problem)
       else {
         made.add(name)
