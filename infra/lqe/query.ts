@@ -118,15 +118,11 @@ export async function answerOf(
 }
 
 /** @throws ApiError `not_found`, with the nearest name */
-export async function findEndpoint(services: Services, name: string): Promise<Endpoint> {
-  const endpoint = await services.endpoints.find(name)
-  if (!endpoint) throw await unknownEndpoint(services, name)
-  return endpoint
-}
-
-async function unknownEndpoint({ endpoints }: Services, name: string): Promise<ApiError> {
-  const names = (await endpoints.all()).map(endpoint => endpoint.name)
-  return new ApiError('not_found', `There is no endpoint ${name}; ${nameHint(name, names)}`)
+export async function findEndpoint({ endpoints }: Services, name: string): Promise<Endpoint> {
+  const endpoint = await endpoints.find(name)
+  if (endpoint) return endpoint
+  const names = (await endpoints.all()).map(each => each.name)
+  throw new ApiError('not_found', `There is no endpoint ${name}; ${nameHint(name, names)}`)
 }
 
 async function printed(answer: Answer, format: string): Promise<string> {

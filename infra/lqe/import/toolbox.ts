@@ -5,13 +5,13 @@
 import { type Place, SqlError } from '../../../shared/sql/error.ts'
 import { tokenize } from '../../../shared/sql/tokens.ts'
 import { QueriesError, readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
+import { uuidFor } from '../logs/entries.ts'
 import {
   type Around,
   assertFields,
   collect,
   type Draft,
   type FieldType,
-  idFor,
   type Reading,
   Refusal,
   refusalOfSql,
@@ -155,7 +155,7 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
   return {
     name,
     definition: {
-      id: idFor('toolbox', name),
+      id: uuidFor(`toolbox/${name}`),
       description: tool.description,
       parameters: {
         type: 'object',

@@ -133,7 +133,7 @@ export function entryReader(
     const { timestamp, ...others } = row
     const missing = time ?? timeColumn
     if (timestamp === undefined) throw new BadEntry(`${missing} is missing`, missing)
-    return { ...others, id: row.id || contentId(row, line), timestamp }
+    return { ...others, id: row.id || uuidFor(`${line}\n${JSON.stringify(row)}`), timestamp }
   }
 }
 
@@ -273,9 +273,9 @@ function kindOf(value: Json): string {
   return typeof value === 'string' ? `the string ${JSON.stringify(short)}` : short
 }
 
-/** A UUID of version 8, the version for custom content (RFC 9562, section 5.8). */
-function contentId(row: Partial<LogEntry>, line: number): string {
-  const hash = sha256(`${line}\n${JSON.stringify(row)}`)
+/** The same for the same text: a UUID of version 8, the version for custom content (RFC 9562, section 5.8). */
+export function uuidFor(text: string): string {
+  const hash = sha256(text)
   return uuidOf(hash, 8, Number.parseInt(hash[16]!, 16) & 3)
 }
 

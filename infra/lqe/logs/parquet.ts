@@ -69,7 +69,9 @@ export interface Stage {
 export async function withStage<T>(logsFolder: string, act: (stage: Stage) => Promise<T>): Promise<T> {
   openDataFolder(dirname(logsFolder))
   mkdirSync(logsFolder, { recursive: true })
-  removeAbandoned(logsFolder)
+  // A killed process leaves its stage behind. No load takes a day, so an older one is abandoned.
+  for (const name of readdirSync(logsFolder))
+    if (name.startsWith(stagePrefix)) removeIfOld(join(logsFolder, name))
   const folder = mkdtempSync(join(logsFolder, stagePrefix))
   const { DuckDBInstance } = await loadDuckDb()
   const instance = await DuckDBInstance.create(':memory:', { temp_directory: join(folder, 'spill') })
@@ -82,12 +84,6 @@ export async function withStage<T>(logsFolder: string, act: (stage: Stage) => Pr
     instance.closeSync()
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** A killed process leaves its stage behind. No load takes a day, so an older one is abandoned. */
-function removeAbandoned(logsFolder: string): void {
-  for (const name of readdirSync(logsFolder))
-    if (name.startsWith(stagePrefix)) removeIfOld(join(logsFolder, name))
 }
 
 export function removeIfOld(folder: string): void {
