@@ -91,7 +91,10 @@ export async function openRehearsal({ out, note = () => {}, folder, program = so
       return fetch(`${uri}${path}`, { headers: { 'X-API-KEY': own } })
     },
     /** Past the gates. */
-    documents: (databaseId?: string) => documentsPast(behind, databaseId),
+    documents: (databaseId = '(default)') => {
+      process.env['FIRESTORE_EMULATOR_HOST'] = env['FIRESTORE_EMULATOR_HOST']
+      return new Firestore({ projectId: id!, databaseId })
+    },
     stop: async () => {
       await stop()
       ofOwner.close()
@@ -105,11 +108,6 @@ export async function openRehearsal({ out, note = () => {}, folder, program = so
       })
     },
   }
-}
-
-function documentsPast({ env, project: projectId }: Behind, databaseId = '(default)'): Firestore {
-  process.env['FIRESTORE_EMULATOR_HOST'] = env['FIRESTORE_EMULATOR_HOST']
-  return new Firestore({ projectId, databaseId })
 }
 
 /** @throws Error where it fails */

@@ -189,10 +189,6 @@ export async function copySorted({ connection }: Stage, query: string, file: str
     `COPY (${query} ORDER BY timestamp) TO ${quoteText(file)}
       (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup})`,
   )
-  flush(file)
-}
-
-export function flush(file: string): void {
   const descriptor = openSync(file, 'r+')
   fsyncSync(descriptor)
   closeSync(descriptor)

@@ -10,7 +10,7 @@ import { prepareTableFolder, tableFolder } from '../../../shared/engines/duckdb/
 import { formats } from '../../../shared/stores/format.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { CommandError } from '../command.ts'
-import { charactersPerFile, copySorted, flush, type Folders, type ParquetWriter } from './parquet.ts'
+import { charactersPerFile, copySorted, type Folders, type ParquetWriter } from './parquet.ts'
 import { removeIfOld, rowsPerFile, type Stage, tableColumns, withStage } from './parquet.ts'
 
 /** Every query opens each file, so a file of so few rows is merged with others by the next load, however few rows that brings. */
@@ -99,8 +99,7 @@ async function replaceRecord(
     const [had, brought, has] = [foldersOf(before.sources), foldersOf(wanted), foldersOf(sources)]
     const { gone, expired } = goneFolders(before.gone, without(had, has))
     const record = join(stage.folder, `${randomUUID()}.json`)
-    writeFileSync(record, JSON.stringify({ format: formats.loads, sources, gone }))
-    flush(record)
+    writeFileSync(record, JSON.stringify({ format: formats.loads, sources, gone }), { flush: true })
     const isDone = commitLoads(folder, record, before.number)
     // Of a record that another load's was faster than, the merged file; no query knows of it.
     const unused = isDone ? [...expired, ...without(without(brought, had), has)] : without(has, brought)
