@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { Command } from 'commander'
 import { type Config, ConfigError, loadConfig } from '../shared/config.ts'
 import { EngineError } from '../shared/engines/engine.ts'
-import { type Services, bigQueryOf, openServices } from '../shared/services.ts'
+import { bigQueryOf } from '../shared/services.ts'
 import { StoreError } from '../shared/stores/store.ts'
 import { KeyError } from '../shared/keys/records.ts'
 import { SecretError } from '../shared/pages/cursor.ts'
@@ -15,6 +15,7 @@ import { deployCommand } from './deploy/deploy.ts'
 import { statusCommand } from './deploy/status.ts'
 import { applyCommand } from './lqe/apply/apply.ts'
 import { QueriesError } from './lqe/apply/yaml.ts'
+import { CommandError, usingServices, type WithServices } from './lqe/command.ts'
 import { cursorCommand } from './lqe/cursors.ts'
 import { testCommand } from './lqe/endpoint-tests/command.ts'
 import { endpointCommand } from './lqe/endpoints.ts'
@@ -24,16 +25,14 @@ import { importCommand } from './lqe/import/command.ts'
 import { keyCommand } from './lqe/keys.ts'
 import { toBigQuery } from './lqe/logs/bigquery.ts'
 import { logsCommand } from './lqe/logs/command.ts'
-import { LogsError } from './lqe/logs/error.ts'
 import type { Folders } from './lqe/logs/parquet.ts'
 import { queryCommand } from './lqe/query.ts'
 import { storeCommand } from './lqe/store/command.ts'
-import { ExportError } from './lqe/store/contents.ts'
 import { tableCommand } from './lqe/tables/command.ts'
 import { tailCommand } from './lqe/tail.ts'
 import { typesCommand } from './lqe/types.ts'
 import { warmCommand } from './lqe/warm.ts'
-import { diffCommand, restoreCommand, VersionError, versionsCommand } from './lqe/versions/commands.ts'
+import { diffCommand, restoreCommand, versionsCommand } from './lqe/versions/commands.ts'
 import { compareCommand } from './lqe/versions/compare.ts'
 import { warn, withRemedy } from './lqe/print.ts'
 import { alertCommand, channelCommand } from './lqe/alert.ts'
@@ -58,28 +57,16 @@ function config(): Config {
   return loadConfig({ ...process.env, ...Object.fromEntries(given) })
 }
 
-async function withServices(act: (services: Services) => Promise<void>): Promise<void> {
-  const services = await openServices(config())
-  try {
-    await act(services)
-  } finally {
-    await services.close()
-  }
-}
+const withServices: WithServices = act => usingServices(config(), act)
 
-/** @throws LogsError for logs that are to be changed, where those of this machine are not the ones that are read */
+/** @throws CommandError for logs that are to be changed, where those of this machine are not the ones that are read */
 function folders(change?: 'add' | 'clear'): Folders {
   const settings = config()
   const { engine, dataDir, tablesDir } = settings
   if (change === 'clear' && engine !== 'duckdb')
-    throw new LogsError(`ENGINE is ${engine}, and this changes the logs of this machine: unset it.`)
+    throw new CommandError(`ENGINE is ${engine}, and this changes the logs of this machine: unset it.`)
   const send = change && engine === 'bigquery' ? toBigQuery(bigQueryOf(settings)) : undefined
   return { logsFolder: join(dataDir, 'logs'), tablesFolder: tablesDir, send }
-}
-
-function applySettings() {
-  const { engine, dataDir, tablesDir, author } = config()
-  return { isLocal: engine === 'duckdb', dataDir, tablesFolder: tablesDir, author }
 }
 
 /** Errors whose message is meant for the operator; anything else is a bug and shows its stack. */
@@ -89,9 +76,7 @@ const expected = [
   QueriesError,
   KeyError,
   SecretError,
-  ExportError,
-  LogsError,
-  VersionError,
+  CommandError,
   ConfigError,
   StoreError,
   EngineError,
@@ -125,7 +110,7 @@ function withCloudOptions(command: Command): Command {
 const author = () => config().author
 const tables = () => config().tablesDir
 const cloud = [
-  applyCommand(withServices, applySettings),
+  applyCommand(withServices, config),
   importCommand(withServices, tables, process.env),
   keyCommand(withServices),
   issuerCommand(withServices),

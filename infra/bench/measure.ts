@@ -1,4 +1,5 @@
 /** How things are measured by turns, compared by their medians, and printed. */
+import { aligned, print } from '../lqe/print.ts'
 import type { Target } from './targets.ts'
 
 /** A line of the printed table. */
@@ -78,13 +79,6 @@ export function printTable(measurements: Measurement[]): void {
     const marks = [value <= most ? 'met' : 'MISSED', before !== null && value > drift * before ? 'DRIFT' : '']
     return [what, shown(value), `<= ${most} ${unit}`, marks.join(' '), shown(bf5efd7), shown(later), note]
   })
-  const all = [['what: against what', 'measured', 'target', '', 'bf5efd7', '8193ba3', 'medians'], ...rows]
-  const widths = all[0]!.map((_, column) => Math.max(...all.map(row => row[column]!.length)))
-  for (const row of all)
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
+  const heads = ['what: against what', 'measured', 'target', '', 'bf5efd7', '8193ba3', 'medians']
+  print(...aligned([heads, ...rows]))
 }

@@ -10,7 +10,7 @@ import type { Result } from '../../shared/engines/engine.ts'
 import { readParameters } from '../../shared/endpoints/parameters.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import type { Write } from '../../shared/stores/store.ts'
-import { issueKey } from '../../shared/keys/records.ts'
+import { type Grant, issueKey } from '../../shared/keys/records.ts'
 import { apply } from '../lqe/apply/apply.ts'
 import { startBackends } from '../google/backends.ts'
 import { answerOf } from '../lqe/query.ts'
@@ -52,13 +52,7 @@ export async function openSiteOver(folder: string, env: Site['env'], stop = asyn
   const services = await openServices({ ...loadConfig(env), engineProcesses: 0 })
   const close = () => services.close().then(stop)
   await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
-  const grant = {
-    name: 'bench',
-    endpoints: '*' as const,
-    pins: {},
-    rights: ['cache:bypass' as const],
-    expiresAt: null,
-  }
+  const grant: Grant = { name: 'bench', endpoints: '*', pins: {}, rights: ['cache:bypass'], expiresAt: null }
   const { key } = await issueKey(services.store, grant)
   return { folder, env, services, headers: { 'X-API-KEY': key }, close }
 }

@@ -8,7 +8,7 @@ import { Command } from 'commander'
 import { loadConfig } from '../../shared/config.ts'
 import { issueKey, listKeys } from '../../shared/keys/records.ts'
 import { functionFolder, isBuilt } from '../../shared/package-folder.ts'
-import { openServices } from '../../shared/services.ts'
+import { usingServices } from '../lqe/command.ts'
 import { restore, setUpDatabase, setUpFields } from './firestore.ts'
 import {
   deployFunctions,
@@ -21,8 +21,9 @@ import {
 import { Google } from './google-api.ts'
 import { setUpMonitoring } from './monitoring.ts'
 import { preflight, preflightHere } from './preflight.ts'
-import { setUpAccounts, setUpApis, setUpRoles, setUpTrigger } from './project.ts'
+import { setUpAccounts, setUpApis, setUpTrigger } from './project.ts'
 import { removeAll, removeRegion } from './remove.ts'
+import { setUpRoles } from './rights.ts'
 import { setUpJobs } from './scheduler.ts'
 import { keepSite, namesIn, optionsOfSettings, readSite, SettingsError, type Site } from './settings.ts'
 import { smoke, smokeStart } from './smoke.ts'
@@ -103,15 +104,12 @@ async function lqe({ google, env, dryRun }: Run, ...args: string[]): Promise<voi
 }
 
 /** For whoever deploys first: 30 days, all endpoints. @returns nothing where there are keys */
-async function issueFirstKey({ env }: Run): Promise<string | undefined> {
-  const { store, close } = await openServices(loadConfig(env))
-  const expiresAt = new Date(Date.now() + 30 * 86_400_000)
-  const grant = { name: 'first', endpoints: '*' as const, pins: {}, rights: [], expiresAt }
-  const key = (await listKeys(store)).some(({ name }) => name !== 'smoke test')
-    ? undefined
-    : (await issueKey(store, grant)).key
-  await close()
-  return key
+function issueFirstKey({ env }: Run): Promise<string | undefined> {
+  return usingServices(loadConfig(env), async ({ store }) => {
+    if ((await listKeys(store)).some(({ name }) => name !== 'smoke test')) return undefined
+    const expiresAt = new Date(Date.now() + 30 * 86_400_000)
+    return (await issueKey(store, { name: 'first', endpoints: '*', pins: {}, rights: [], expiresAt })).key
+  })
 }
 
 async function printAddresses({ google, site, env }: Run, key?: string): Promise<void> {

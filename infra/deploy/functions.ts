@@ -7,11 +7,11 @@
  * functions` do not know.
  */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { functionFolder } from '../../shared/package-folder.ts'
+import { inTemporaryFolder } from '../lqe/temporary-folder.ts'
 import type { Google, Json } from './google-api.ts'
 import { grant } from './rights.ts'
 import { type FunctionName, functionNames, namesIn, type Site } from './settings.ts'
@@ -124,20 +124,16 @@ export function deployArguments(site: Site, name: FunctionName, envFile: string)
 /** Deploys both side by side. What serves goes on serving. @throws Error with gcloud's last lines */
 export async function deployFunctions(google: Google, site: Site): Promise<void> {
   await holdTraffic(google, site)
-  const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
-  try {
-    await Promise.all(
-      functionNames.map(async name => {
-        const envFile = join(folder, `${name}.yaml`)
-        writeFileSync(envFile, JSON.stringify(environmentOf(site, name)))
-        const title = `function ${namesIn(site).functionName(name)}: deployed`
-        google.options.say(`${title}, ${(await settingsOf(google, site, name)).join(', ')}`)
-        if (!google.options.dryRun) await gcloud(google, deployArguments(site, name, envFile))
-      }),
-    )
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  await inTemporaryFolder('deploy', async folder => {
+    const deploy = async (name: FunctionName) => {
+      const envFile = join(folder, `${name}.yaml`)
+      writeFileSync(envFile, JSON.stringify(environmentOf(site, name)))
+      const title = `function ${namesIn(site).functionName(name)}: deployed`
+      google.options.say(`${title}, ${(await settingsOf(google, site, name)).join(', ')}`)
+      if (!google.options.dryRun) await gcloud(google, deployArguments(site, name, envFile))
+    }
+    await Promise.all(functionNames.map(deploy))
+  })
   await setUpCallers(google, site)
 }
 

@@ -1,7 +1,6 @@
-/** The project itself: APIs, service accounts and their roles, and builds of pushes. */
+/** The project itself: APIs, service accounts (their roles: `rights.ts`), and builds of pushes. */
 import type { Google, Json } from './google-api.ts'
-import { grant } from './rights.ts'
-import { type AccountName, accountNames, namesIn, type Site } from './settings.ts'
+import { accountNames, namesIn, type Site } from './settings.ts'
 
 /** With those that the others call: deploying a function builds it, stores its image, and makes a service of Cloud Run. */
 export const apis = `
@@ -9,20 +8,6 @@ export const apis = `
   logging monitoring run storage`
   .match(/\w+/g)!
   .map(name => `${name}.googleapis.com`)
-
-/** On the project. Reading the dataset is granted with the tables; calling warm when it is deployed. */
-export const projectRoles: Record<AccountName, string[]> = {
-  query: ['bigquery.jobUser', 'datastore.user'],
-  warm: ['bigquery.jobUser', 'datastore.user'],
-  scheduler: [],
-  build: [
-    'bigquery.jobUser',
-    'cloudbuild.builds.builder',
-    'cloudfunctions.developer',
-    'cloudscheduler.admin',
-    'datastore.user',
-  ],
-}
 
 /** Enables what is not. Service Usage itself is enabled in every project ("Enabled services"). */
 export async function setUpApis(google: Google, { project }: Site): Promise<void> {
@@ -53,27 +38,6 @@ export async function setUpAccounts(google: Google, site: Site): Promise<void> {
         accountId: own(name),
         serviceAccount: { displayName: `Log query endpoints: ${name}` },
       })
-}
-
-/** One policy for the project, one for each account. Whoever deploys signs the smoke test's call as the scheduler. */
-export async function setUpRoles(google: Google, site: Site): Promise<void> {
-  const { email, own } = namesIn(site)
-  const member = (name: AccountName) => `serviceAccount:${email(name)}`
-  const grants = accountNames.flatMap(name =>
-    projectRoles[name].map(role => [`roles/${role}`, member(name)] as const),
-  )
-  await grant(google, `cloudresourcemanager/v1/projects/${site.project}`, 'the project', grants)
-  const caller = await google.caller()
-  const kind = caller.endsWith('gserviceaccount.com') ? 'serviceAccount' : 'user'
-  const deployers = [member('build'), ...(caller ? [`${kind}:${caller}`] : [])]
-  for (const name of accountNames) {
-    const roles = [
-      'serviceAccountUser',
-      ...(name === 'scheduler' ? ['serviceAccountOpenIdTokenCreator'] : []),
-    ]
-    const wanted = roles.flatMap(role => deployers.map(one => [`roles/iam.${role}`, one] as const))
-    await grant(google, `iam/v1/projects/${site.project}/serviceAccounts/${email(name)}`, own(name), wanted)
-  }
 }
 
 /** A push to the repository builds and deploys, by Cloud Build. To connect a repository takes a browser, once. */

@@ -1,5 +1,46 @@
-/** Who may do what on a resource: an IAM policy, or the list of access of a dataset of BigQuery. */
+/**
+ * Who may do what: the roles of the service's accounts, and how a right is granted on a resource, by an IAM policy or the list of
+ * access of a dataset of BigQuery. Rights on the dataset are granted with the tables (`tables.ts`), those to call with the functions.
+ */
 import type { Google, Json } from './google-api.ts'
+import { type AccountName, accountNames, namesIn, type Site } from './settings.ts'
+
+/** On the project. Reading the dataset is granted with the tables; calling warm when it is deployed. */
+export const projectRoles: Record<AccountName, string[]> = {
+  query: ['bigquery.jobUser', 'datastore.user'],
+  warm: ['bigquery.jobUser', 'datastore.user'],
+  scheduler: [],
+  build: [
+    'bigquery.jobUser',
+    'cloudbuild.builds.builder',
+    'cloudfunctions.developer',
+    'cloudscheduler.admin',
+    'datastore.user',
+  ],
+}
+
+/** One policy for the project, one for each account. Whoever deploys signs the smoke test's call as the scheduler. */
+export async function setUpRoles(google: Google, site: Site): Promise<void> {
+  const { email, own } = namesIn(site)
+  const member = (name: AccountName) => `serviceAccount:${email(name)}`
+  const grants = accountNames.flatMap(name =>
+    projectRoles[name].map(role => [`roles/${role}`, member(name)] as const),
+  )
+  await grant(google, `cloudresourcemanager/v1/projects/${site.project}`, 'the project', grants)
+  const caller = await google.caller()
+  const kind = caller.endsWith('gserviceaccount.com') ? 'serviceAccount' : 'user'
+  const deployers = [member('build'), ...(caller ? [`${kind}:${caller}`] : [])]
+  for (const name of accountNames) {
+    const roles = [
+      'serviceAccountUser',
+      ...(name === 'scheduler' ? ['serviceAccountOpenIdTokenCreator'] : []),
+    ]
+    const wanted = roles.flatMap(role => deployers.map(one => [`roles/iam.${role}`, one] as const))
+    await grant(google, `iam/v1/projects/${site.project}/serviceAccounts/${email(name)}`, own(name), wanted)
+  }
+}
+
+// ---- a resource
 
 /** @param rest a condition, or an entry of a list of access as it was read; such a right is another one */
 type Grant = readonly [role: string, member: string, rest?: unknown]

@@ -11,6 +11,8 @@ import { parse, stringify } from 'yaml'
 type Setting = readonly [pattern: RegExp, description: string, standard?: string]
 
 const place = /^[A-Za-z][A-Za-z0-9-]{1,40}$/
+const installation = /^([a-z][a-z0-9]{3,11})?$/
+const dataset = /^[a-z][a-z0-9-]{4,60}\.\w+$/
 const count = /^\d+$/
 const size = /^\d+[KMG]i$/
 const share = /^[\d.]+$/
@@ -21,17 +23,10 @@ export const settings = {
   region: [place, 'of the functions and the scheduler’s jobs', 'europe-west1'],
   location: [place, 'of the dataset', 'EU'],
   'firestore-location': [place, 'of the database', 'eur3'],
-  prefix: [
-    /^([a-z][a-z0-9]{3,11})?$/,
-    'begins the names of a second installation, such as staging-query',
-    '',
-  ],
+  prefix: [installation, 'begins the names of a second installation, such as staging-query', ''],
   dataset: [/^\w+$/, 'of the log tables (logs; with a prefix: PREFIX_logs)'],
   database: [/^(\(default\)|[a-z][a-z0-9-]{3,62})$/, 'of Firestore ((default); with a prefix: PREFIX)'],
-  'tables-in': [
-    /^[a-z][a-z0-9-]{4,60}\.\w+$/,
-    'project.dataset: log tables that are elsewhere; none are made',
-  ],
+  'tables-in': [dataset, 'project.dataset: log tables that are elsewhere; none are made'],
   'partition-expiry-days': [
     count,
     'log tables lose partitions after N days; 0: never (as new tables have it)',

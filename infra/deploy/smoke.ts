@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { issueKey, removeKey } from '../../shared/keys/records.ts'
-import { openServices } from '../../shared/services.ts'
 import { samplesOf } from '../../shared/endpoints/samples.ts'
+import { usingServices } from '../lqe/command.ts'
 import type { Addresses } from './functions.ts'
 import type { Google } from './google-api.ts'
 import { namesIn, type Site } from './settings.ts'
@@ -28,26 +28,26 @@ interface Options {
 /** @throws Error that says which check failed, and with what */
 export async function smoke(options: Options, addresses: Addresses): Promise<void> {
   const { say } = options.google.options
-  const services = await openServices(loadConfig(options.env))
-  const grant = { name: 'smoke test', endpoints: '*' as const, pins: {}, rights: [] }
-  const expiresAt = new Date(Date.now() + keyMs)
-  const { key, id } = await persist(() => issueKey(services.store, { ...grant, expiresAt }))
-  try {
-    const call = (await services.endpoints.all()).map(callOf).find(each => each !== null)
-    if (!call) say('left out: there is no endpoint yet that takes SQL of this key, to ask BigQuery by')
-    await smokeStart(options, addresses)
-    const withKey = { headers: { 'X-API-KEY': key } }
-    const api = `${addresses.query}/api/endpoints`
-    await carryOut(options, [
-      ['query refuses a call without a key', api, 401],
-      ['query knows a key', api, 200, withKey],
-      ...(call ? [['query asks BigQuery', `${api}/query/${call}`, 200, withKey] satisfies Check] : []),
-      ['warm is closed to the public', addresses.warm, 403, { method: 'POST' }],
-    ])
-  } finally {
-    await removeKey(services.store, id)
-    await services.close()
-  }
+  await usingServices(loadConfig(options.env), async ({ store, endpoints }) => {
+    const expiresAt = new Date(Date.now() + keyMs)
+    const grant = { name: 'smoke test', endpoints: '*' as const, pins: {}, rights: [], expiresAt }
+    const { key, id } = await persist(() => issueKey(store, grant))
+    try {
+      const call = (await endpoints.all()).map(callOf).find(each => each !== null)
+      if (!call) say('left out: there is no endpoint yet that takes SQL of this key, to ask BigQuery by')
+      await smokeStart(options, addresses)
+      const withKey = { headers: { 'X-API-KEY': key } }
+      const api = `${addresses.query}/api/endpoints`
+      await carryOut(options, [
+        ['query refuses a call without a key', api, 401],
+        ['query knows a key', api, 200, withKey],
+        ...(call ? [['query asks BigQuery', `${api}/query/${call}`, 200, withKey] satisfies Check] : []),
+        ['warm is closed to the public', addresses.warm, 403, { method: 'POST' }],
+      ])
+    } finally {
+      await removeKey(store, id)
+    }
+  })
 }
 
 /** A caller's own query, which reads no table; `null` = the endpoint takes none, or there is no telling what it requires. */

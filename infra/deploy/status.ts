@@ -3,12 +3,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { type Config, loadConfig } from '../../shared/config.ts'
 import { portFile } from '../../shared/data-folder.ts'
-import { openServices } from '../../shared/services.ts'
 import type { Store } from '../../shared/stores/store.ts'
 import { version } from '../../shared/version.ts'
 import { planFor, titleOf } from '../lqe/apply/plan.ts'
 import { readQueries } from '../lqe/apply/read.ts'
-import type { WithStore } from '../lqe/command.ts'
+import { usingServices, type WithStore } from '../lqe/command.ts'
 import { queriesFolder } from '../lqe/folder.ts'
 import { print } from '../lqe/print.ts'
 import { countToProject, type Flags, type Run, runOf, steps, telling } from './deploy.ts'
@@ -60,12 +59,7 @@ export async function inProject(run: Run): Promise<void> {
     const running = functionNames[at] === 'query' ? `${(await versionAt(service.uri)) ?? 'no answer'}, ` : ''
     print(`  ${name}: ${running}${service.uri}, ${revisions.join(' ')}`)
   }
-  const opened = await openServices(loadConfig(env))
-  try {
-    await printEndpoints(opened.store)
-  } finally {
-    await opened.close()
-  }
+  await usingServices(loadConfig(env), ({ store }) => printEndpoints(store))
   print(
     '',
     `What npx lqe deploy --project=${site.project} would change, by ${fileOf(site.project, site.prefix)}:`,

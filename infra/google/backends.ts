@@ -22,13 +22,11 @@ export interface Backends {
 
 /**
  * Starts both. Each call gets a project of its own, and so its own documents.
- * @param now the current time of the queries, by default the real one
- * @param permits who may do what in BigQuery, by default everybody everything
- * @param made tables of BigQuery that are made later
+ * @param options of BigQuery: the current time of the queries, who may do what, and tables that are made later
  */
 export async function startBackends(
   { dataDir, tablesDir }: Config,
-  { now, permits, made }: Pick<BigQueryServerOptions, 'now' | 'permits' | 'made'> = {},
+  options: Pick<BigQueryServerOptions, 'now' | 'permits' | 'made'> = {},
 ): Promise<Backends> {
   const { address } = await useEmulator()
   const project = `test-${randomBytes(8).toString('hex')}`
@@ -37,9 +35,7 @@ export async function startBackends(
     logsFolder: join(dataDir, 'logs'),
     tables: readTableSchemas(tablesDir),
     dataset,
-    ...(now === undefined ? {} : { now }),
-    ...(permits ? { permits } : {}),
-    ...(made ? { made } : {}),
+    ...options,
   })
   const env = {
     ENGINE: 'bigquery',

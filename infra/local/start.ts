@@ -31,7 +31,7 @@ import { apply } from '../lqe/apply/apply.ts'
 import { samplesOf } from '../../shared/endpoints/samples.ts'
 import { QueriesError } from '../lqe/apply/yaml.ts'
 import { queriesFolder } from '../lqe/folder.ts'
-import { LogsError } from '../lqe/logs/error.ts'
+import { CommandError } from '../lqe/command.ts'
 import { sourcesOf } from '../lqe/logs/publish.ts'
 import { projects } from '../lqe/logs/sample.ts'
 import { print, warn } from '../lqe/print.ts'
@@ -136,7 +136,7 @@ const savedMs = 30
 
 /** What is in the way and what to do; `null` = a bug, which shows its stack. */
 function sentenceOf(error: unknown): string | null {
-  if (error instanceof ConfigError || error instanceof LogsError) return error.message
+  if (error instanceof ConfigError || error instanceof CommandError) return error.message
   if (error instanceof QueriesError)
     return `${error.message}\nThe service was not started: correct queries/, then run ${again} again.`
   if (error instanceof StoreError)
@@ -161,7 +161,7 @@ async function holdPort(port: number): Promise<Listener> {
   return place
 }
 
-/** @throws ConfigError, LogsError for a damaged record of loads, the file system's error for logs that this user cannot read */
+/** @throws ConfigError, CommandError for a damaged record of loads, the file system's error for logs that this user cannot read */
 function assertWritable({ dataDir }: Config): void {
   try {
     // Node's recursive mkdir never ends below /proc.

@@ -1,11 +1,27 @@
-/** What commands share: how they get the service, and how they read a number. */
+/** What commands share: how they get the service, how they stop, and how they read a number. */
 import { InvalidArgumentError } from 'commander'
-import type { Services } from '../../shared/services.ts'
+import type { Config } from '../../shared/config.ts'
+import { openServices, type Services } from '../../shared/services.ts'
 
 /** Opens the service for a command, and closes it after. */
 export type WithServices = (act: (services: Services) => Promise<void>) => Promise<void>
 /** The same for a command that needs the store alone. */
 export type WithStore = (act: (services: Pick<Services, 'store'>) => Promise<void>) => Promise<void>
+
+/** Services with these settings, until `act` has ended. */
+export async function usingServices<T>(config: Config, act: (services: Services) => Promise<T>): Promise<T> {
+  const services = await openServices(config)
+  try {
+    return await act(services)
+  } finally {
+    await services.close()
+  }
+}
+
+/** What stops a command. The message is for the operator: it names the argument and what to do. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+}
 
 /**
  * Reads `name=value`; the first `=` parts them, or the last one.

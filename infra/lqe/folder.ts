@@ -26,12 +26,11 @@ export function enterFolder(): void {
   process.chdir(folder)
   if (!existsSync(file)) return
   const known = Object.values(settings).map(({ variable }) => variable)
-  const { content, placeIn } = readYaml(file)
+  const { content, problem } = readYaml(file)
   for (const [name, value] of Object.entries(content ?? {})) {
-    const problem = (detail: string) =>
-      new QueriesError([{ file, ...placeIn(`/${name}`, true), detail: `${name} ${detail}` }])
-    if (!known.includes(name)) throw problem('is no setting; infra/docs/reference.md, "Settings", has all')
-    if (typeof value === 'object') throw problem('must be a text or a number')
+    const refuse = (detail: string) => new QueriesError([problem(`/${name}`, detail, true)])
+    if (!known.includes(name)) throw refuse('is no setting; infra/docs/reference.md, "Settings", has all')
+    if (typeof value === 'object') throw refuse('must be a text or a number')
     env[name] ||= String(value)
   }
 }

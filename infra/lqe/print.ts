@@ -17,6 +17,13 @@ export function printData(text: string): void {
   for (const line of text.replace(/^\ufeff/, '').split(/\r?\n/)) print(line)
 }
 
+/** Rows of cells as lines, in columns. */
+export function aligned(rows: string[][]): string[] {
+  const widths = rows[0]!.map((_, at) => Math.max(...rows.map(row => row[at]!.length)))
+  const lineOf = (row: string[]) => row.map((cell, at) => cell.padEnd(widths[at]!)).join('  ')
+  return rows.map(row => lineOf(row).trimEnd())
+}
+
 function oneLine(text: string): string {
   return visible(text).replaceAll('\n', String.raw`\u{a}`)
 }

@@ -19,7 +19,7 @@ import { nameHint } from '../../shared/sql/hints.ts'
 import { Timing } from '../../shared/timing.ts'
 import { pairIn, type WithServices } from './command.ts'
 import { typedPath } from './path.ts'
-import { print, printData, warn } from './print.ts'
+import { aligned, print, printData, warn } from './print.ts'
 
 interface QueryOptions {
   param: string[]
@@ -118,15 +118,11 @@ export async function answerOf(
 }
 
 /** @throws ApiError `not_found`, with the nearest name */
-export async function findEndpoint(services: Services, name: string): Promise<Endpoint> {
-  const endpoint = await services.endpoints.find(name)
-  if (!endpoint) throw await unknownEndpoint(services, name)
-  return endpoint
-}
-
-async function unknownEndpoint({ endpoints }: Services, name: string): Promise<ApiError> {
-  const names = (await endpoints.all()).map(endpoint => endpoint.name)
-  return new ApiError('not_found', `There is no endpoint ${name}; ${nameHint(name, names)}`)
+export async function findEndpoint({ endpoints }: Services, name: string): Promise<Endpoint> {
+  const endpoint = await endpoints.find(name)
+  if (endpoint) return endpoint
+  const names = (await endpoints.all()).map(each => each.name)
+  throw new ApiError('not_found', `There is no endpoint ${name}; ${nameHint(name, names)}`)
 }
 
 async function printed(answer: Answer, format: string): Promise<string> {
@@ -149,15 +145,8 @@ const maxWidth = 60
 
 function asTable(rows: Row[], columns: string[]): string {
   const heads = columns.map(name => cell(headingOf(rows, name)))
-  const cells = [heads, ...rows.map(row => columns.map(column => cell(row[column] ?? null)))]
-  const widths = columns.map((_, at) => Math.max(...cells.map(line => line[at]!.length)))
-  const lines = cells.map(line =>
-    line
-      .map((text, at) => text.padEnd(widths[at]!))
-      .join('  ')
-      .trimEnd(),
-  )
-  return [...lines, counted(rows.length)].join('\n')
+  const cells = rows.map(row => columns.map(column => cell(row[column] ?? null)))
+  return [...aligned([heads, ...cells]), counted(rows.length)].join('\n')
 }
 
 /** A time is printed as the page shows it, in UTC. */

@@ -1,6 +1,5 @@
 /** `lqe types`: a TypeScript client for the endpoints that a key may call, made from their OpenAPI document. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { openApiOf } from '../../functions/query/openapi.ts'
@@ -13,6 +12,7 @@ import { visibleJson } from '../../shared/visible-text.ts'
 import type { WithServices } from './command.ts'
 import { typedPath } from './path.ts'
 import { print, printData } from './print.ts'
+import { inTemporaryFolder } from './temporary-folder.ts'
 
 interface TypesOptions {
   key?: string
@@ -53,8 +53,7 @@ async function clientFor(document: object): Promise<string> {
   const { generateApi } = await import('swagger-typescript-api').catch(() => {
     throw new ConfigError('lqe types needs a package: npm install --save-dev swagger-typescript-api')
   })
-  const folder = mkdtempSync(join(tmpdir(), 'lqe-types-'))
-  try {
+  return inTemporaryFolder('lqe-types', async folder => {
     const input = join(folder, 'openapi.json')
     writeFileSync(input, JSON.stringify(document))
     // Node runs no `enum`: it takes types away and writes nothing in their place.
@@ -62,7 +61,5 @@ async function clientFor(document: object): Promise<string> {
     await generateApi({ input, output: folder, fileName: 'api.ts', ...options })
     // JSON's escapes are those of TypeScript's literals.
     return visibleJson(readFileSync(join(folder, 'api.ts'), 'utf8'))
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  })
 }

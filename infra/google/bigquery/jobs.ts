@@ -1,7 +1,4 @@
 /** Jobs of the server, in memory: each runs on the local engine, or adds rows to a table's files, at once. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/client.ts'
 import { partsOf } from '../../../shared/engines/bigquery/tables.ts'
 import { type DuckDbOptions, openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
@@ -13,6 +10,7 @@ import {
 } from '../../../shared/engines/engine.ts'
 import { SqlError } from '../../../shared/sql/error.ts'
 import type { Column } from '../../../shared/sql/types.ts'
+import { inTemporaryFolder } from '../../lqe/temporary-folder.ts'
 import { asBigQueryError, asSent, BigQueryError, Caller, toBigQueryError } from './errors.ts'
 import { Files } from './files.ts'
 import { type CatalogOptions, type Resolved, TableCatalog } from './tables.ts'
@@ -185,18 +183,14 @@ const nothing: RunResult = { columns: [], rows: [], truncated: false, bytes: 0, 
  * @throws BigQueryError for one that is not valid over these tables
  */
 export async function checkQuery(query: string, tables: ReadonlyMap<string, Column[]>, dataset: string) {
-  const logsFolder = mkdtempSync(join(tmpdir(), 'view-'))
-  const jobs = new Jobs({ tables, dataset, location: 'EU', logsFolder, partition: null })
   const configuration = { query: { query, useLegacySql: false }, dryRun: true }
-  try {
-    const told = await jobs.describe({
-      reference: { projectId: '' },
-      configuration,
-      caller: new Caller(null),
-    })
-    return told!.query!.schema
-  } finally {
-    await jobs.close()
-    rmSync(logsFolder, { recursive: true })
-  }
+  const asked = { reference: { projectId: '' }, configuration, caller: new Caller(null) }
+  return inTemporaryFolder('view', async logsFolder => {
+    const jobs = new Jobs({ tables, dataset, location: 'EU', logsFolder, partition: null })
+    try {
+      return (await jobs.describe(asked))!.query!.schema
+    } finally {
+      await jobs.close()
+    }
+  })
 }

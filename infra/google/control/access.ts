@@ -1,5 +1,5 @@
 /** Who may do what: roles and the permissions in them, IAM policies, service accounts and their tokens. */
-import { etagOf, get, invalid, isNews, projectOf, refuse, route } from './plane.ts'
+import { etagOf, invalid, isNews, projectOf, refuse, route } from './plane.ts'
 import type { Call, Json, Policy, Route, State } from './plane.ts'
 
 const all = (kind: string) => `${kind}.create ${kind}.delete ${kind}.get ${kind}.list ${kind}.update`
@@ -99,7 +99,7 @@ export function policyRoutes(path: string, kind: string): Route[] {
 }
 
 function getPolicy({ state, name }: Call): Json {
-  if (name.split('/').length > 2) get(state, name) // a project is there, or the call has been refused
+  if (name.split('/').length > 2) state.get(name) // a project is there, or the call has been refused
   const policy = state.policies[name] ?? {}
   return { ...policy, etag: etagOf(policy) }
 }

@@ -5,7 +5,7 @@ import type { Column } from '../../../shared/sql/types.ts'
 import type { Table as Planned } from '../../deploy/tables.ts'
 import { checkQuery } from '../bigquery/jobs.ts'
 import { checkMember, memberOf } from './access.ts'
-import { type Call, invalid, type Json, list, type Policy, type State } from './plane.ts'
+import { type Call, type Json, type Policy, type State, invalid } from './plane.ts'
 
 type Table = Planned & { name: string }
 
@@ -35,7 +35,7 @@ export async function checkedTable(call: Call, wanted: Json, present?: Json): Pr
   const { name, view, schema, timePartitioning: time } = wanted as Table & { view?: { query: string } }
   if (view) {
     if (present && !present['view']) invalid(`${name} is a TABLE, and no view`)
-    const all = list(call.state, name.replace(/\/[^/]+$/, '')) as Table[]
+    const all = call.state.list(name.replace(/\/[^/]+$/, '')) as Table[]
     const tables = all.filter(one => one['type'] === 'TABLE')
     const columns = tables.map(table => [table.name.split('/').at(-1)!, columnsIn(table)] as const)
     const { project, dataset } = call.params

@@ -1,18 +1,5 @@
 /** Firestore's admin API, where it is more than resources: locks, copies of databases, indexes and expiry of fields. */
-import {
-  assertNew,
-  get,
-  invalid,
-  isLocked,
-  list,
-  masked,
-  operate,
-  pageOf,
-  polled,
-  refuse,
-  route,
-} from './plane.ts'
-import type { Call, Json } from './plane.ts'
+import { type Call, type Json, invalid, masked, operate, pageOf, polled, refuse, route } from './plane.ts'
 
 const databases = 'firestore/v1/projects/{project}/databases'
 const fields = `${databases}/{database}/collectionGroups/{group}/fields`
@@ -20,7 +7,7 @@ const fields = `${databases}/{database}/collectionGroups/{group}/fields`
 export const firestoreRoutes = [
   route('POST', `${databases}:clone`, 'datastore.databases.clone', call => {
     const { database, snapshotTime } = call.body['pitrSnapshot'] as Record<string, string>
-    const source = get(call.state, database!)
+    const source = call.state.get(database!)
     const age = Date.now() - Date.parse(snapshotTime!)
     const days = source['pointInTimeRecoveryEnablement'] === 'POINT_IN_TIME_RECOVERY_ENABLED' ? 7 : 1 / 24
     if (!(age > 0 && age < days * 86_400_000) || !snapshotTime!.endsWith(':00Z'))
@@ -28,7 +15,7 @@ export const firestoreRoutes = [
     return copied(call, source)
   }),
   route('POST', `${databases}:restore`, 'datastore.backups.restoreDatabase', call =>
-    copied(call, get(call.state, String(get(call.state, String(call.body['backup']))['database']))),
+    copied(call, call.state.get(String(call.state.get(String(call.body['backup']))['database']))),
   ),
   route('GET', `${databases}/{of}/operations/{operation}`, null, polled),
   route('GET', fields, 'datastore.indexes.list', listFields),
@@ -47,7 +34,7 @@ export function firestoreOperation(call: Call, response: Json, name: string): Js
 /** The documents are copied by who rehearses it. */
 function copied(call: Call, { type, locationId }: Json): Json {
   const name = `${call.name}/${String(call.body['databaseId'])}`
-  assertNew(call.state, name)
+  call.state.assertNew(name)
   return firestoreOperation(call, (call.state.resources[name] = { name, type, locationId }), name)
 }
 
@@ -66,9 +53,9 @@ export function checkedIndex(call: Call, index: Json): Json {
 function listFields({ state, name, query }: Call): Json {
   const filter = query.get('filter') ?? ''
   const part = { 'ttlConfig:*': 'ttlConfig', 'indexConfig.usesAncestorConfig:false': 'indexConfig' }[filter]
-  const found = list(state, name).filter(
-    field => field[part ?? invalid(`The filter ${filter} is not supported`)],
-  )
+  const found = state
+    .list(name)
+    .filter(field => field[part ?? invalid(`The filter ${filter} is not supported`)])
   return pageOf('fields', found, query)
 }
 
@@ -82,7 +69,7 @@ function updateField(call: Call): Json {
     ...(ttlConfig ? { ttlConfig: { state: 'ACTIVE' } } : {}),
   }
   // "TTL policies": one field of a collection group.
-  const others = list(state, name.replace(/\/[^/]+$/, '')).filter(one => one['name'] !== name)
+  const others = state.list(name.replace(/\/[^/]+$/, '')).filter(one => one['name'] !== name)
   if (ttlConfig && others.some(one => one['ttlConfig']))
     invalid('Only one field of a collection group may expire')
   return firestoreOperation(call, (state.resources[name] = field), name)
@@ -93,6 +80,6 @@ function updateField(call: Call): Json {
  * (terraform-provider-google #16329 and #16664; both speak of any two fields or indexes of a database).
  */
 function assertReady({ state, name }: Call): void {
-  if (isLocked(state, name.split('/').slice(0, 4).join('/')))
+  if (state.isLocked(name.split('/').slice(0, 4).join('/')))
     refuse('ABORTED', 'Please retry, underlying data changed')
 }

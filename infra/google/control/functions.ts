@@ -5,18 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Service as Deployed, Target } from '../../deploy/functions.ts'
 import { demand, demandActAs, isPermitted, policyRoutes } from './access.ts'
-import {
-  assertNew,
-  get,
-  invalid,
-  masked,
-  operate,
-  polled,
-  projectOf,
-  refuse,
-  remove,
-  route,
-} from './plane.ts'
+import { invalid, masked, operate, polled, projectOf, refuse, route } from './plane.ts'
 import type { Call, Json, State } from './plane.ts'
 
 interface Function extends Json {
@@ -74,19 +63,19 @@ export const functionRoutes = [
   route('GET', `${functions}/{function}`, 'cloudfunctions.functions.get', withTraffic),
   route('POST', functions, 'cloudfunctions.functions.create', call => {
     const name = `${call.name}/${call.query.get('functionId')}`
-    assertNew(call.state, name)
+    call.state.assertNew(name)
     return deploy(call, { ...call.body, name } as Function)
   }),
   route('PATCH', `${functions}/{function}`, 'cloudfunctions.functions.update', call =>
-    deploy(call, masked(call, get(call.state, call.name) as Function)),
+    deploy(call, masked(call, call.state.get(call.name) as Function)),
   ),
   route('DELETE', `${functions}/{function}`, 'cloudfunctions.functions.delete', call => {
-    get(call.state, call.name)
-    for (const name of [call.name, serviceOf(call.name)]) remove(call.state, name)
+    call.state.get(call.name)
+    for (const name of [call.name, serviceOf(call.name)]) call.state.remove(name)
     return operation(call, call.name, { response: {} })
   }),
   route('GET', `${functionsAt}/operations/{operation}`, null, polled),
-  route('GET', service, 'run.services.get', ({ state, name }) => get(state, name)),
+  route('GET', service, 'run.services.get', ({ state, name }) => state.get(name)),
   route('PATCH', service, 'run.services.update', updateService),
   ...policyRoutes(service, 'run.services'),
   route('GET', `${servicesAt}/operations/{operation}`, null, polled),
@@ -110,8 +99,8 @@ export function keepSource(state: State, path: string, bytes: Buffer): Json {
 
 /** "ServiceConfig": `allTrafficOnLatestRevision` is read off the service. */
 function withTraffic({ state, name }: Call): Json {
-  const found = get(state, name) as Function
-  const { traffic } = get(state, serviceOf(name)) as Service
+  const found = state.get(name) as Function
+  const { traffic } = state.get(serviceOf(name)) as Service
   const all = traffic.some(({ type, percent }) => type === latest && percent === 100)
   return { ...found, serviceConfig: { ...found.serviceConfig, allTrafficOnLatestRevision: all } }
 }
@@ -233,7 +222,7 @@ export function serviceUrl(address: string, name: string, tag?: string): string 
 /** Who may call a service is decided by whoever may set its policy. */
 function updateService(call: Call): Json {
   const { state, name, query } = call
-  const present = get(state, name) as Service
+  const present = state.get(name) as Service
   const wanted = masked(call, present)
   const mask = query.get('updateMask')!.split(',')
   const other = mask.find(field => !['traffic', 'invokerIamDisabled'].includes(field))

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { BigQueryServer } from '../bigquery/server.ts'
 import { isPermitted } from './access.ts'
-import { type Json, list, type State } from './plane.ts'
+import type { Json, State } from './plane.ts'
 
 export interface Behind {
   /** Of the backends without gates: their addresses. */
@@ -163,9 +163,9 @@ function missingIndex(body: Buffer, state: State): string | null {
 /** "Index types": several fields need their composite index; one has those that it was given, those of `*`, or both orders. */
 function hasIndex(state: State, group: string, wanted: { fieldPath: string; order: string }[]): boolean {
   if (wanted.length > 1)
-    return list(state, `${group}/indexes`).some(
-      one => JSON.stringify(one['fields']) === JSON.stringify(wanted),
-    )
+    return state
+      .list(`${group}/indexes`)
+      .some(one => JSON.stringify(one['fields']) === JSON.stringify(wanted))
   const configOf = (field: string) => state.resources[`${group}/fields/${field}`]?.['indexConfig']
   const own = configOf(wanted[0]!.fieldPath) ?? configOf('*') ?? {}
   const { indexes } = own as { indexes?: { fields: Json[] }[] }

@@ -12,9 +12,8 @@ import { columnsOfTable } from './bigquery.ts'
 import { runBuild } from './cloudbuild.ts'
 import { type Behind, openGates } from './gates.ts'
 import { isPermitted } from './access.ts'
-import { get, type State } from './plane.ts'
+import { State } from './plane.ts'
 import type { Revision, Service } from './functions.ts'
-import { newProject } from './server.ts'
 import { type Processes, startRevision } from './serving.ts'
 import { openProject, type Project } from './testing/project.ts'
 
@@ -57,7 +56,7 @@ export async function openRehearsal({ out, note = () => {}, folder, program = so
     made: real => google && columnsOfTable(google, real),
   })
   const { GOOGLE_CLOUD_PROJECT: id, BIGQUERY_DATASET: _, ...env } = backends.env
-  const state = newProject(id!)
+  const state = new State(id!)
   google = state
   const behind: Behind = { env, bigQuery: backends.bigQuery, state, project: id! }
   const place = folder ? { cwd: folder } : copyUploadSet(out)
@@ -88,11 +87,14 @@ export async function openRehearsal({ out, note = () => {}, folder, program = so
     lqe: (...args: string[]) => run(program, ...args),
     /** A call, by default with the key of the first deployment. */
     ask: (path: string, own = key) => {
-      const { uri } = get(state, `projects/${id}/locations/${region}/services/query`) as Service
+      const { uri } = state.get(`projects/${id}/locations/${region}/services/query`) as Service
       return fetch(`${uri}${path}`, { headers: { 'X-API-KEY': own } })
     },
     /** Past the gates. */
-    documents: (databaseId?: string) => documentsPast(behind, databaseId),
+    documents: (databaseId = '(default)') => {
+      process.env['FIRESTORE_EMULATOR_HOST'] = env['FIRESTORE_EMULATOR_HOST']
+      return new Firestore({ projectId: id!, databaseId })
+    },
     stop: async () => {
       await stop()
       ofOwner.close()
@@ -106,11 +108,6 @@ export async function openRehearsal({ out, note = () => {}, folder, program = so
       })
     },
   }
-}
-
-function documentsPast({ env, project: projectId }: Behind, databaseId = '(default)'): Firestore {
-  process.env['FIRESTORE_EMULATOR_HOST'] = env['FIRESTORE_EMULATOR_HOST']
-  return new Firestore({ projectId, databaseId })
 }
 
 /** @throws Error where it fails */

@@ -23,17 +23,55 @@ interface Project {
   news: string[] | null
 }
 
-/** Plain JSON: `structuredClone` saves it. */
-export interface State {
-  projects: Record<string, Project>
+/** All that it keeps, in plain JSON: `structuredClone` saves it. */
+export class State {
+  readonly projects: Record<string, Project>
   /** IAM policies by resource name. */
-  policies: Record<string, Policy>
+  readonly policies: Record<string, Policy>
   /** All else by resource name. */
-  resources: Record<string, Json>
+  readonly resources: Record<string, Json> = {}
   /** `polls`: how often a client still hears that it is not done. `locks`: the resource that it is changing. */
-  operations: Record<string, { polls: number; locks: string; result: Json }>
+  readonly operations: Record<string, { polls: number; locks: string; result: Json }> = {}
   /** Who was refused what, as `lqe-warm@... lacks run.routes.invoke`: why something failed that says less. */
-  refused: string[]
+  readonly refused: string[] = []
+
+  /** A project as its owner has it after creating it and paying for it. */
+  constructor(id: string) {
+    // Of those that "Enabled services" of Service Usage lists the one that cannot be missing.
+    const apis = ['serviceusage.googleapis.com']
+    this.projects = { [id]: { number: '123456789012', apis, isBilled: true, constraints: {}, news: null } }
+    const bindings = [{ role: 'roles/owner', members: ['user:owner@example.com'] }]
+    this.policies = { [`projects/${id}`]: { bindings } }
+  }
+
+  /** Throws a Refusal, 404, where there is none. */
+  get(name: string): Json {
+    return this.resources[name] ?? refuse('NOT_FOUND', `Not found: ${name}`)
+  }
+
+  /** Throws a Refusal, 409, where there is one. */
+  assertNew(name: string): void {
+    if (this.resources[name]) refuse('ALREADY_EXISTS', `Already exists: ${name}`)
+  }
+
+  /** The resources directly below a collection, as `projects/p/serviceAccounts`; a part `-` stands for any. */
+  list(collection: string): Json[] {
+    const wanted = collection.split('/')
+    const isBelow = (parts: string[]) =>
+      parts.length === wanted.length + 1 && wanted.every((one, at) => one === '-' || one === parts[at])
+    return Object.entries(this.resources).flatMap(([name, one]) => (isBelow(name.split('/')) ? [one] : []))
+  }
+
+  /** With what is inside it and with its policies; one that is not there is no error. */
+  remove(name: string): void {
+    for (const kept of [this.resources, this.policies])
+      for (const other of Object.keys(kept)) if (`${other}/`.startsWith(`${name}/`)) delete kept[other]
+  }
+
+  /** Whether an operation that is not done is changing the resource; asking is a poll. */
+  isLocked(name: string): boolean {
+    return Object.values(this.operations).some(one => one.locks === name && one.polls-- > 0)
+  }
 }
 
 export interface Call {
@@ -118,30 +156,6 @@ export function isNews({ news }: Project, name: string): boolean {
   return at >= 0
 }
 
-/** Throws a Refusal, 404, where there is none. */
-export function get(state: State, name: string): Json {
-  return state.resources[name] ?? refuse('NOT_FOUND', `Not found: ${name}`)
-}
-
-/** Throws a Refusal, 409, where there is one. */
-export function assertNew(state: State, name: string): void {
-  if (state.resources[name]) refuse('ALREADY_EXISTS', `Already exists: ${name}`)
-}
-
-/** The resources directly below a collection, as `projects/p/serviceAccounts`; a part `-` stands for any. */
-export function list({ resources }: State, collection: string): Json[] {
-  const wanted = collection.split('/')
-  const isBelow = (parts: string[]) =>
-    parts.length === wanted.length + 1 && wanted.every((one, at) => one === '-' || one === parts[at])
-  return Object.entries(resources).flatMap(([name, one]) => (isBelow(name.split('/')) ? [one] : []))
-}
-
-/** With what is inside it and with its policies; one that is not there is no error. */
-export function remove({ resources, policies }: State, name: string): void {
-  for (const kept of [resources, policies])
-    for (const other of Object.keys(kept)) if (`${other}/`.startsWith(`${name}/`)) delete kept[other]
-}
-
 /** `a_b.c` as its keys, `aB` and `c`. */
 export function keysOf(mask: string): string[] {
   return mask.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()).split('.')
@@ -181,11 +195,6 @@ export function polled({ state, name }: Call): Json {
   const operation = state.operations[name] ?? refuse('NOT_FOUND', `Operation '${name}' was not found`)
   const done = operation.polls-- <= 0
   return { name, done, ...(done ? operation.result : { metadata: operation.result['metadata'] }) }
-}
-
-/** Whether an operation that is not done is changing the resource; asking is a poll. */
-export function isLocked({ operations }: State, name: string): boolean {
-  return Object.values(operations).some(one => one.locks === name && one.polls-- > 0)
 }
 
 /** Page by page: "20" of IAM is the smallest default. @param key under which the list is answered */

@@ -1,6 +1,6 @@
 /** Service Usage, Resource Manager, Organization Policy, Billing and IAM Credentials: what there is to a project itself. */
 import { identityToken, isPermitted, policyRoutes } from './access.ts'
-import { type Call, get, invalid, type Json, operate, polled, projectOf, refuse, route } from './plane.ts'
+import { type Call, type Json, invalid, operate, polled, projectOf, refuse, route } from './plane.ts'
 
 const services = 'serviceusage/v1/projects/{project}/services'
 const project = 'cloudresourcemanager/v1/projects/{project}'
@@ -45,7 +45,7 @@ export const projectRoutes = [
     `${signing}:generateIdToken`,
     'iam.serviceAccounts.getOpenIdToken',
     ({ state, name, body }) => {
-      const { email } = get(state, name)
+      const { email } = state.get(name)
       return { token: identityToken(email as string, body['audience'] as string) }
     },
   ),

@@ -7,7 +7,6 @@
 import { mkdirSync } from 'node:fs'
 import { identityToken, isPermitted } from './access.ts'
 import type { Service } from './functions.ts'
-import { get, list } from './plane.ts'
 import { openRehearsal, type Rehearsal, region } from './open-rehearsal.ts'
 import type { Project } from './testing/project.ts'
 
@@ -35,7 +34,7 @@ export const parts: Part[] = [
 
 /** It puts back what was changed by hand. */
 async function push({ build, project: { plane, id } }: Rehearsal): Promise<void> {
-  const jobs = () => list(plane.state, `projects/${id}/locations/${region}/jobs`)
+  const jobs = () => plane.state.list(`projects/${id}/locations/${region}/jobs`)
   for (const job of jobs()) job['schedule'] = '0 0 1 1 *'
   await build()
   must(!jobs().some(job => job['schedule'] === '0 0 1 1 *'), 'a job keeps what was changed by hand')
@@ -83,7 +82,7 @@ async function refresh({ ask, documents, project }: Rehearsal): Promise<void> {
   for (const document of docs)
     await document.ref.update({ uses: 3, 'stored.madeAt': Date.now() - 600_000, usedAt: Date.now() })
   await firestore.terminate()
-  const jobs = list(project.plane.state, `projects/${project.id}/locations/${region}/jobs`)
+  const jobs = project.plane.state.list(`projects/${project.id}/locations/${region}/jobs`)
   must(jobs.length > 0, 'there is no job of the scheduler')
   for (const job of jobs) {
     const response = await callJob(project, String(job['name']))
@@ -120,14 +119,14 @@ async function keep({ documents, lqe, ask, project: { plane, id } }: Rehearsal):
     must(!expires || field?.['ttlConfig'] !== undefined, `documents of ${collection.id} never expire`)
   }
   await firestore.terminate()
-  const { pointInTimeRecoveryEnablement: recovery } = get(plane.state, database)
+  const { pointInTimeRecoveryEnablement: recovery } = plane.state.get(database)
   must(recovery === 'POINT_IN_TIME_RECOVERY_ENABLED', 'there is no point-in-time recovery')
-  must(list(plane.state, `${database}/backupSchedules`).length > 0, 'there is no backup schedule')
+  must(plane.state.list(`${database}/backupSchedules`).length > 0, 'there is no backup schedule')
 }
 
 /** Cloud Logging writes as the sink's own account. */
 async function route({ project: { plane, id } }: Rehearsal): Promise<void> {
-  const sink = get(plane.state, `projects/${id}/sinks/lqe-requests`) as Record<string, string>
+  const sink = plane.state.get(`projects/${id}/sinks/lqe-requests`) as Record<string, string>
   const { destination = '', writerIdentity = '', filter = '' } = sink
   const dataset = destination.replace('bigquery.googleapis.com/', '')
   const writer = writerIdentity.replace('serviceAccount:', '')
@@ -175,11 +174,11 @@ export async function rehearse(
 
 /** "HTTP target": the job's address with a token of its account; the function's address is where its service is. */
 async function callJob({ plane: { state }, id }: Project, name: string): Promise<Response> {
-  const { httpTarget } = get(state, name) as {
+  const { httpTarget } = state.get(name) as {
     httpTarget: { uri: string; oidcToken: Record<'serviceAccountEmail' | 'audience', string> }
   }
   const { serviceAccountEmail, audience } = httpTarget.oidcToken
-  const { uri } = get(state, `projects/${id}/locations/${region}/services/warm`) as Service
+  const { uri } = state.get(`projects/${id}/locations/${region}/services/warm`) as Service
   const to = httpTarget.uri.replace(`https://${region}-${id}.cloudfunctions.net/warm`, `${uri}/`)
   const headers = { Authorization: `Bearer ${identityToken(serviceAccountEmail, audience)}` }
   return fetch(to, { method: 'POST', headers })

@@ -6,23 +6,8 @@ import { randomUUID } from 'node:crypto'
 import { demandActAs, policyRoutes } from './access.ts'
 import { checkedDataset, checkedTable } from './bigquery.ts'
 import { checkedIndex, checkedSchedule, firestoreOperation } from './firestore.ts'
-import {
-  assertNew,
-  etagOf,
-  get,
-  invalid,
-  list,
-  masked,
-  pageOf,
-  projectOf,
-  refuse,
-  remove,
-  route,
-  type Call,
-  type Json,
-  type Route,
-  isNews,
-} from './plane.ts'
+import { etagOf, invalid, masked, pageOf, projectOf, refuse, route, isNews } from './plane.ts'
+import type { Call, Json, Route } from './plane.ts'
 
 /** What a kind of resource has of its own. Its shape is checked by `shapes.ts`. */
 interface Kind {
@@ -61,7 +46,7 @@ const dataset: Kind = {
   check: checkedDataset,
   // "datasets.delete": tables go with it only where `deleteContents` says so.
   holds: ({ state, name, query }) =>
-    list(state, `${name}/tables`).length > 0 &&
+    state.list(`${name}/tables`).length > 0 &&
     query.get('deleteContents') !== 'true' &&
     `Dataset ${name} is still in use`,
 }
@@ -138,16 +123,16 @@ function methodsOf([path, right, kind = {}]: (typeof kinds)[0]): Route[] {
   const one = `${path}/{id}`
   return [
     ...(kind.hasPolicy ? policyRoutes(one, right) : []),
-    route('GET', path, `${right}.list`, ({ state, name, query }) => pageOf(key, list(state, name), query)),
-    route('GET', one, `${right}.get`, ({ state, name }) => told(get(state, name))),
+    route('GET', path, `${right}.list`, ({ state, name, query }) => pageOf(key, state.list(name), query)),
+    route('GET', one, `${right}.get`, ({ state, name }) => told(state.get(name))),
     route('POST', path, `${right}.create`, async call => {
       const name = `${call.name}/${String(id(call))}`
-      assertNew(call.state, name)
+      call.state.assertNew(name)
       const made = (call.state.resources[name] = await check(call, { name, ...call.body }))
       return answer(call, told(made), name)
     }),
     route(verb, one, `${right}.update`, async call => {
-      const present = get(call.state, call.name)
+      const present = call.state.get(call.name)
       const { etag, ...wanted } = change(call, present)
       if (hasEtag && etag !== undefined && etag !== etagOf(present))
         refuse('ABORTED', 'Precondition Failed: the etag is not the current one')
@@ -155,9 +140,9 @@ function methodsOf([path, right, kind = {}]: (typeof kinds)[0]): Route[] {
       return answer(call, told(changed), call.name)
     }),
     route('DELETE', one, `${right}.delete`, call => {
-      const reason = holds(call, get(call.state, call.name))
+      const reason = holds(call, call.state.get(call.name))
       if (reason) refuse('FAILED_PRECONDITION', reason)
-      remove(call.state, call.name)
+      call.state.remove(call.name)
       return answer(call, {}, call.name)
     }),
   ]
@@ -217,7 +202,7 @@ function checkedTrigger(call: Call, trigger: Json): Json {
 function checkedSink(call: Call, sink: Json): Json {
   const { destination = '', filter } = sink as Record<string, string | undefined>
   const [, dataset] = /^bigquery\.googleapis\.com\/(projects\/[^/]+\/datasets\/\w+)$/.exec(destination) ?? []
-  get(call.state, dataset ?? invalid(`The destination ${destination} is not a dataset`))
+  call.state.get(dataset ?? invalid(`The destination ${destination} is not a dataset`))
   if (!filter) invalid('Without a filter it would route every line')
   const [, project] = projectOf(call)
   const email = `service-${project.number}@gcp-sa-logging.iam.gserviceaccount.com`
@@ -235,7 +220,7 @@ function checkedPolicy(call: Call, policy: Json): Json {
     notificationChannels = [],
   } = policy as Record<string, string[] | undefined>
   if (!combiner || conditions.length === 0) invalid('A policy has conditions and a combiner')
-  for (const channel of notificationChannels) get(call.state, channel)
+  for (const channel of notificationChannels) call.state.get(channel)
   const metric = /metric\.type=\\"([^"\\]+)|logging_googleapis_com:user_(\w+?)(?:_sum|_count|_bucket)?\b/g
   for (const [, type, own] of JSON.stringify(conditions).matchAll(metric))
     checkMetric(call, type ?? `${ofLogs}${own}`)
@@ -261,7 +246,7 @@ function checkMetric(call: Call, type: string): void {
 
 /** `force`: "the notification channel will be deleted regardless of its use in alert policies". */
 function isInUse({ state, params, name, query }: Call): string | false {
-  const policies = list(state, `projects/${params['project']}/alertPolicies`)
+  const policies = state.list(`projects/${params['project']}/alertPolicies`)
   const isUsed = policies.some(one => (one['notificationChannels'] as string[] | undefined)?.includes(name))
   return isUsed && query.get('force') !== 'true' && 'The notification channel is used by an alerting policy'
 }

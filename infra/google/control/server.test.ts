@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { testWithGcloud } from '../testing/gcloud.ts'
-import type { Json, Policy } from './plane.ts'
-import { type ControlPlane, newProject, startControlPlane } from './server.ts'
+import { type Json, type Policy, State } from './plane.ts'
+import { type ControlPlane, startControlPlane } from './server.ts'
 import { startRevision } from './serving.ts'
 
 const owner = 'owner@example.com'
@@ -42,7 +42,7 @@ function sourceWith(text: string): Buffer {
 
 let plane: ControlPlane
 beforeEach(async () => {
-  plane = await startControlPlane(newProject('my-project'))
+  plane = await startControlPlane(new State('my-project'))
 })
 afterEach(() => plane.stop())
 
@@ -520,7 +520,7 @@ describe('functions', () => {
   test('need their entry point in their source: what serves goes on serving where it is missing', async () => {
     await plane.stop()
     const running: { stop(): Promise<void> }[] = []
-    plane = await startControlPlane(newProject('my-project'), async (revision, state) => {
+    plane = await startControlPlane(new State('my-project'), async (revision, state) => {
       const one = await startRevision(revision, state, {}, () => {})
       running.push(one)
       return one.url

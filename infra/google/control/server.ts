@@ -9,7 +9,7 @@ import { BigQueryError } from '../bigquery/errors.ts'
 import { demand } from './access.ts'
 import { firestoreRoutes } from './firestore.ts'
 import { functionRoutes, keepSource } from './functions.ts'
-import { get, invalid, isNews, projectOf, Refusal, refuse } from './plane.ts'
+import { invalid, isNews, projectOf, Refusal, refuse } from './plane.ts'
 import type { Call, Json, Route, State } from './plane.ts'
 import { projectRoutes } from './projects.ts'
 import { resourceRoutes } from './resources.ts'
@@ -17,21 +17,6 @@ import { forward, type Processes } from './serving.ts'
 import { shapeFault } from './shapes.ts'
 
 export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>
-
-/** A project as its owner has it after creating it and paying for it. */
-export function newProject(id: string): State {
-  // Of those that "Enabled services" of Service Usage lists the one that cannot be missing.
-  const apis = ['serviceusage.googleapis.com']
-  return {
-    projects: { [id]: { number: '123456789012', apis, isBilled: true, constraints: {}, news: null } },
-    policies: {
-      [`projects/${id}`]: { bindings: [{ role: 'roles/owner', members: ['user:owner@example.com'] }] },
-    },
-    resources: {},
-    operations: {},
-    refused: [],
-  }
-}
 
 const routes = [...projectRoutes, ...firestoreRoutes, ...functionRoutes, ...resourceRoutes].map(route => ({
   ...route,
@@ -105,7 +90,7 @@ async function answer(
     const call: Call = { caller, params, name, query, body: body ?? {}, state, address, start }
     check(call, route)
     for (const kind of ['dataset', 'database'])
-      if (params[kind]) get(state, `projects/${params['project']}/${kind}s/${params[kind]}`)
+      if (params[kind]) state.get(`projects/${params['project']}/${kind}s/${params[kind]}`)
     return [200, await route.handle(call)]
   } catch (error) {
     if (error instanceof Refusal || error instanceof BigQueryError) return [error.status, error.body]

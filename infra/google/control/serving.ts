@@ -12,7 +12,7 @@ import type { Log } from '../../../shared/log.ts'
 import { startBundle } from '../backends.ts'
 import { isPermitted } from './access.ts'
 import { type Revision, serviceUrl, type Service } from './functions.ts'
-import { get, type Json, type State } from './plane.ts'
+import type { Json, State } from './plane.ts'
 
 /** Starts a process for a revision, or finds it; returns its address. */
 export type Processes = (revision: Revision, state: State) => Promise<string>
@@ -29,7 +29,7 @@ export async function startRevision(
 ): ReturnType<typeof startBundle> {
   const folder = mkdtempSync(join(tmpdir(), 'revision-'))
   const clear = () => rmSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'source.zip'), Buffer.from(get(state, source)['zip'] as string, 'base64'))
+  writeFileSync(join(folder, 'source.zip'), Buffer.from(state.get(source)['zip'] as string, 'base64'))
   execFileSync('unzip', ['-q', 'source.zip'], { cwd: folder })
   symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(folder, 'node_modules'))
   try {
@@ -73,7 +73,7 @@ export async function forward(
   if (!service || !target) return end(404)
   const refused = refusal(state, service, address, req.headers.authorization)
   if (refused !== null) return end(refused)
-  const revision = get(state, `${service.name}/revisions/${target.revision}`) as Revision
+  const revision = state.get(`${service.name}/revisions/${target.revision}`) as Revision
   const base = await processes(revision, state).catch(() => null)
   if (base === null) return end(503)
   const to = new URL(path!.startsWith('/') ? path! : `/${path}`, base)

@@ -180,7 +180,9 @@ describe('apply', () => {
         const before = readFileSync(join(queries, file), 'utf8')
         editAlone(file, () => content)
         const reading = () =>
-          file.includes('.test.') ? readTests(queries, readQueries(queries)) : readQueries(queries)
+          file.includes('.test.')
+            ? readTests(queries, readQueries(queries), 'infra/tables')
+            : readQueries(queries)
         expect(reading).toThrow(/^\S+yaml:1:1 is nested deeper than 500 levels$/)
         edit(file, () => before)
       }

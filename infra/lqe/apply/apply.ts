@@ -7,15 +7,15 @@ import type { Services } from '../../../shared/services.ts'
 import { failedTests } from '../endpoint-tests/command.ts'
 import { explain } from '../../../shared/warm/explain.ts'
 import { accountHere } from '../account.ts'
-import { ConfigError } from '../../../shared/config.ts'
+import { type Config, ConfigError } from '../../../shared/config.ts'
 import { nameHint } from '../../../shared/sql/hints.ts'
 import type { WithServices } from '../command.ts'
 import { typedPath } from '../path.ts'
 import { channelsOf, planChannels, unknownChannels } from './channels.ts'
 import { check } from './check.ts'
-import { compareQueries } from './compare.ts'
+import { compareQueries } from './compare-rollups.ts'
 import { Passed, type Unless } from './passed.ts'
-import { carryOut, estimates, planFor, type Step, titleOf } from './plan.ts'
+import { carryOut, estimates, linesOf, planFor, type Step } from './plan.ts'
 import { readQueries, type EndpointSource } from './read.ts'
 import { createMissing, planRollups, removeUnused } from './rollups.ts'
 import { findAmong } from './upstream.ts'
@@ -63,16 +63,12 @@ export async function apply(
     rollups: compareRollups && (() => compareQueries(sources, engine)),
   }
   for (const [name, find] of Object.entries(checks)) {
-    const problems = find ? await unless(name, find) : []
-    if (problems.length > 0) throw new QueriesError(problems)
+    if (find) QueriesError.assertNone(await unless(name, find))
   }
   const endpoints = sources.map(({ endpoint }) => endpoint)
   const steps = await planFor(endpoints, store)
   const ofChannels = await planChannels(channels, store)
-  for (const step of [...steps, ...ofChannels]) {
-    out(titleOf(step))
-    if (step.diff) out(step.diff.replaceAll(/^/gm, '    '))
-  }
+  for (const line of [...steps, ...ofChannels].flatMap(linesOf)) out(line)
   const rollups = await planRollups(
     engine,
     endpoints,
@@ -159,16 +155,8 @@ interface CommandOptions {
   test: boolean
 }
 
-interface Settings {
-  /** Whether scans are free, so that queries over roll-ups are compared by default. */
-  isLocal: boolean
-  dataDir: string
-  tablesFolder: string
-  author: string | null
-}
-
-/** Its action throws what `apply` does. @param settings are read when it runs, after the options for the cloud */
-export function applyCommand(withServices: WithServices, settings: () => Settings): Command {
+/** Its action throws what `apply` does. @param config is read when it runs, after the options for the cloud */
+export function applyCommand(withServices: WithServices, config: () => Config): Command {
   return new Command('apply')
     .description('make the stored endpoints equal to the files in queries/')
     .option('--dry-run', 'only print what would be done', false)
@@ -183,7 +171,9 @@ export function applyCommand(withServices: WithServices, settings: () => Setting
     .action(async ({ checkRollup, test, queries, dryRun, explain: name }: CommandOptions) => {
       await withServices(async services => {
         if (name !== undefined) return print(...(await explained(queries, name, services.engine)))
-        const { isLocal, dataDir, tablesFolder, author } = settings()
+        const { engine, dataDir, tablesDir: tablesFolder, author } = config()
+        // Scans are free there, so that queries over roll-ups are compared by default.
+        const isLocal = engine === 'duckdb'
         // Not where a comparison is asked for, which is of the logs of now.
         await apply(services, {
           queries,

@@ -9,14 +9,14 @@ import type { Store } from '../../../shared/stores/store.ts'
 import { lineDiff } from './diff.ts'
 import type { Step } from './plan.ts'
 import { channelsFile, type EndpointSource } from './read.ts'
-import { atPlaces, type FileProblem, problemsIn, readYaml } from './yaml.ts'
+import { atPlaces, type FileProblem, readYaml } from './yaml.ts'
 
 /** @returns none for a folder without the file @throws QueriesError */
 export function channelsOf(folder: string): Channels {
   const file = join(folder, channelsFile)
   if (!existsSync(file)) return {}
-  const { content, placeIn } = readYaml(file)
-  return atPlaces(problemsIn(file, placeIn), () => channelsFrom(content ?? {}))
+  const { content, problem } = readYaml(file)
+  return atPlaces(problem, () => channelsFrom(content ?? {}))
 }
 
 /** Content by the schema. @returns throws DefinitionError */

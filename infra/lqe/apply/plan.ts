@@ -24,6 +24,11 @@ export interface Step {
 
 const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as const
 
+/** Such as `+ app.latest created`, and the lines that differ below. */
+export function linesOf(step: Pick<Step, 'change' | 'name' | 'diff'>): string[] {
+  return [titleOf(step), ...(step.diff ? [step.diff.replaceAll(/^/gm, '    ')] : [])]
+}
+
 /** Such as `+ app.latest created`. */
 export function titleOf({ change, name }: Pick<Step, 'change' | 'name'>): string {
   return `${signs[change]} ${name} ${change}`

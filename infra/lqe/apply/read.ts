@@ -2,27 +2,21 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Endpoint } from '../../../shared/endpoints/definition.ts'
+import { type AlertCase, alertFrom } from '../../../shared/alerts/alert-file.ts'
+import type { Alert, Endpoint } from '../../../shared/endpoints/definition.ts'
 import { endpointFrom, faultOfName, missingQuery } from '../../../shared/endpoints/definition-file.ts'
 import { nameHint } from '../../../shared/sql/hints.ts'
-import { alertEnding, type AlertSource, readAlert } from './alerts.ts'
-import {
-  atPlaces,
-  type FileProblem,
-  type PlaceInYaml,
-  type ProblemAt,
-  problemOf,
-  problemsIn,
-  QueriesError,
-  readYaml,
-  textOf,
-} from './yaml.ts'
+import { atPlaces, type FileProblem, type PlaceInYaml, type ProblemAt } from './yaml.ts'
+import { problemOf, QueriesError, readYaml, textOf } from './yaml.ts'
 
 /** Of the channels of alerts (`channels.ts`), which is no endpoint's. */
 export const channelsFile = 'channels.yaml'
 
 /** Of a file of tests (`../endpoint-tests/read.ts`), behind its endpoint's name. */
 export const testsEnding = '.test.yaml'
+
+/** Of an alert's file, behind its name; it is stored with the endpoint whose rows it looks at. */
+export const alertEnding = '.alert.yaml'
 
 /** Whether a file of the folder is the `<name>.yaml` of an endpoint. */
 export function isDefinition(file: string): boolean {
@@ -46,6 +40,22 @@ export interface EndpointSource {
   problem: ProblemAt
 }
 
+/** An alert with its file. */
+export interface AlertSource {
+  alert: Alert
+  /** Name of its endpoint. */
+  endpoint: string
+  tests: AlertCase[]
+  file: string
+  problem: ProblemAt
+}
+
+/** @throws QueriesError */
+export function readAlert(file: string): AlertSource {
+  const { content, problem } = readYaml(file)
+  return { ...atPlaces(problem, () => alertFrom(basename(file, alertEnding), content)), file, problem }
+}
+
 /**
  * Reads every endpoint of a folder, by name.
  * @throws QueriesError with every problem of every file
@@ -62,14 +72,12 @@ export function readQueries(folder: string): EndpointSource[] {
   const unread: string[] = []
   for (const file of files) {
     const name = file.slice(0, -'.yaml'.length)
-    try {
+    const isRead = QueriesError.gather(problems, () => {
       if (file.endsWith(alertEnding)) alerts.push(readAlert(join(folder, file)))
       else if (isDefinition(file)) sources.push(readOne(folder, name, files))
-    } catch (error) {
-      if (!(error instanceof QueriesError)) throw error
-      problems.push(...error.problems)
-      unread.push(`${name}.`)
-    }
+      return true
+    })
+    if (!isRead) unread.push(`${name}.`)
   }
   problems.push(...giveAlerts(sources, alerts, unread))
   problems.push(
@@ -78,7 +86,7 @@ export function readQueries(folder: string): EndpointSource[] {
     ...sharedQueries(sources),
     ...unusedQueries(folder, files, sources, unread),
   )
-  if (problems.length > 0) throw new QueriesError(problems)
+  QueriesError.assertNone(problems)
   return sources
 }
 
@@ -125,8 +133,7 @@ function whyUnused(name: string, files: Set<string>): string {
 function readOne(folder: string, name: string, files: Set<string>): EndpointSource {
   const [yamlFile, sqlFile] = [join(folder, `${name}.yaml`), join(folder, `${name}.sql`)]
   if (!files.has(`${name}.sql`)) throw new QueriesError([problemOf(yamlFile, 'has no .sql beside it')])
-  const { content, placeIn: placeInYaml } = readYaml(yamlFile)
-  const problem = problemsIn(yamlFile, placeInYaml)
+  const { content, placeIn: placeInYaml, problem } = readYaml(yamlFile)
   return atPlaces(problem, () => {
     const queryFiles = new Map<string, string>()
     const bySql = new Map<string, string>()

@@ -33,6 +33,22 @@ export class QueriesError extends Error {
     super(problems.map(({ file, line, column, detail }) => `${file}:${line}:${column} ${detail}`).join('\n'))
     this.problems = problems
   }
+
+  /** @throws QueriesError where there are problems */
+  static assertNone(problems: FileProblem[]): void {
+    if (problems.length > 0) throw new QueriesError(problems)
+  }
+
+  /** What `read` makes; `null` where it throws problems, which are added to those of before. */
+  static gather<T>(problems: FileProblem[], read: () => T): T | null {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof QueriesError)) throw error
+      problems.push(...error.problems)
+      return null
+    }
+  }
 }
 
 /** Line and column of the value at a JSON pointer, or of its name, or of the nearest thing around it. */
@@ -83,6 +99,7 @@ export interface YamlDocument {
   /** As plain values: of bounded depth, without cycles. */
   content: unknown
   placeIn: PlaceInYaml
+  problem: ProblemAt
 }
 
 /** The text of a file of a folder. @throws QueriesError where it cannot be read */
@@ -127,12 +144,12 @@ function withPlaces(file: string, document: Document, lines: LineCounter): YamlD
     const detail = plainer.find(([start]) => said.startsWith(start))?.[1] ?? said
     return { file, line, column, detail }
   })
-  if (unreadable.length > 0) throw new QueriesError(unreadable)
+  QueriesError.assertNone(unreadable)
   const placeIn = (pointer: string, ofName = false) => {
     const { line, col: column } = lines.linePos(offsetIn(document, pointer, ofName))
     return { line, column }
   }
-  return { document, content, placeIn }
+  return { document, content, placeIn, problem: problemsIn(file, placeIn) }
 }
 
 function offsetIn(document: Document, pointer: string, ofName: boolean): number {

@@ -5,15 +5,13 @@ import { isCollection } from 'yaml'
 import { type ErrorCode, errorCodes } from '../../../shared/errors.ts'
 import { check } from '../apply/check.ts'
 import type { Unless } from '../apply/passed.ts'
-import { type EndpointSource, readQueries } from '../apply/read.ts'
+import { type AlertSource, type EndpointSource, readQueries } from '../apply/read.ts'
 import { type FileProblem, problemOf, QueriesError, yamlText } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
 import { type EndpointTests, readTests } from './read.ts'
 import { type Outcome, runTests, withRows } from './run.ts'
 import { print } from '../print.ts'
-import { evaluate } from '../../../shared/alerts/state.ts'
-import { fillText } from '../../../shared/alerts/state.ts'
-import type { AlertSource } from '../apply/alerts.ts'
+import { evaluate, fillText } from '../../../shared/alerts/state.ts'
 
 /** @param tablesFolder where the schema files of the log tables are */
 export function testCommand(tablesFolder: () => string): Command {
@@ -30,28 +28,19 @@ export function testCommand(tablesFolder: () => string): Command {
       'queries',
     )
     .action((name: string | undefined, { queries, update = false }: { queries: string; update?: boolean }) =>
-      test(readQueries(queries), { queries, name, update, tablesFolder: tablesFolder() }),
+      test(queries, tablesFolder(), update, name),
     )
 }
 
-interface TestOptions {
-  queries: string
-  /** `undefined` = every endpoint. */
-  name: string | undefined
-  update: boolean
-  tablesFolder: string
-}
-
-/** @throws QueriesError where a case answers otherwise */
-async function test(
-  sources: EndpointSource[],
-  { queries, name, update, tablesFolder }: TestOptions,
-): Promise<void> {
+/** @param name by default every endpoint @throws QueriesError where a case answers otherwise */
+async function test(queries: string, tablesFolder: string, update: boolean, name?: string): Promise<void> {
+  const sources = readQueries(queries)
   const wanted = sources.filter(({ endpoint }) => name === undefined || endpoint.name === name)
   const names = sources.map(({ endpoint }) => endpoint.name).join(', ')
   if (wanted.length === 0)
     throw new QueriesError([problemOf(queries, `has no endpoint ${name}; here are ${names}`)])
-  const all = readTests(queries, sources)
+  const read = () => readTests(queries, sources, tablesFolder)
+  const all = read()
   const problems: FileProblem[] = []
   for (const { endpoint, alerts } of wanted) {
     for (const alert of alerts) {
@@ -67,17 +56,17 @@ async function test(
       continue
     }
     if (update) {
-      const failures = await writeOutcomes(tests, sources, tablesFolder)
+      const failures = await writeOutcomes(tests)
       problems.push(...failures)
       if (failures.length > 0) continue
-      tests = readTests(queries, sources).find(each => each.endpoint === endpoint)!
+      tests = read().find(each => each.endpoint === endpoint)!
     }
-    const outcomes = await runTests(tests, tablesFolder)
+    const outcomes = await runTests(tests)
     const failed = problemsOf(outcomes)
     if (failed.length === 0) print(`= ${endpoint.name} passed; cases: ${outcomes.length}`)
     problems.push(...failed)
   }
-  if (problems.length > 0) throw new QueriesError(problems)
+  QueriesError.assertNone(problems)
 }
 
 /**
@@ -92,8 +81,8 @@ export async function failedTests(
   unless: Unless,
 ): Promise<FileProblem[]> {
   const problems = sources.flatMap(({ alerts }) => alerts.flatMap(failedAlertCases))
-  for (const tests of readTests(queries, sources)) {
-    const run = async () => problemsOf(await runTests(tests, tablesFolder))
+  for (const tests of readTests(queries, sources, tablesFolder)) {
+    const run = async () => problemsOf(await runTests(tests))
     // One that reads others is tested with all of them.
     const files = tests.endpoint.upstream ? undefined : [tests.file, ...filesOf(tests.source)]
     problems.push(...(await unless(`tests of ${tests.endpoint.name}`, run, files)))
@@ -113,17 +102,13 @@ function problemsOf(outcomes: Outcome[]): FileProblem[] {
  * Comments and everything else in the file stay.
  * @returns why nothing is written: a 5xx is a fault of the definition or of the service, which no test should expect
  */
-async function writeOutcomes(
-  tests: EndpointTests,
-  sources: EndpointSource[],
-  tablesFolder: string,
-): Promise<FileProblem[]> {
+async function writeOutcomes(tests: EndpointTests): Promise<FileProblem[]> {
   const { file, document, endpoint } = tests
-  const outcomes = await runTests(tests, tablesFolder)
+  const outcomes = await runTests(tests)
   const failures = problemsOf(
     outcomes.filter(({ got }) => got.error && errorCodes[got.error.code as ErrorCode].status >= 500),
   )
-  if (failures.length > 0) return [...(await faultsOf(tests, sources, tablesFolder)), ...failures]
+  if (failures.length > 0) return [...(await faultsOf(tests)), ...failures]
   for (const [at, { got, problem }] of outcomes.entries()) {
     if (problem === null) continue
     for (const field of ['rows', 'error']) document.deleteIn(['cases', at, field])
@@ -142,13 +127,9 @@ async function writeOutcomes(
 }
 
 /** What `apply` would say of the endpoint's files. */
-async function faultsOf(
-  tests: EndpointTests,
-  sources: EndpointSource[],
-  tablesFolder: string,
-): Promise<FileProblem[]> {
+async function faultsOf(tests: EndpointTests): Promise<FileProblem[]> {
   const own = filesOf(tests.source)
-  const faults = await withRows(tests, tablesFolder, ({ engine }) => check(sources, engine))
+  const faults = await withRows(tests, ({ engine }) => check(tests.sources, engine))
   return faults.filter(({ file }) => own.includes(file))
 }
 

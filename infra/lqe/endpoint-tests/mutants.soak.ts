@@ -54,8 +54,8 @@ async function isCaught(services: Services, tests: EndpointTests): Promise<boole
 const missed = 'not caught'
 
 test('at least 95 % of the mutants that change an answer are caught, of each endpoint', async () => {
-  for (const tests of readTests('queries', readQueries('queries')))
-    await withRows(tests, tablesDir, async services => {
+  for (const tests of readTests('queries', readQueries('queries'), tablesDir))
+    await withRows(tests, async services => {
       expect(await isCaught(services, tests)).toBe(false)
       const survivors: string[] = []
       let count = 0

@@ -7,15 +7,8 @@ import { readerOf } from '../../../shared/endpoints/definition-file.ts'
 import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
 import type { Row } from '../../../shared/engines/engine.ts'
 import { type EndpointSource, testsEnding } from '../apply/read.ts'
-import {
-  atPlaces,
-  type FileProblem,
-  type ProblemAt,
-  problemOf,
-  problemsIn,
-  QueriesError,
-  readYaml,
-} from '../apply/yaml.ts'
+import { atPlaces, type FileProblem, type ProblemAt } from '../apply/yaml.ts'
+import { problemOf, QueriesError, readYaml } from '../apply/yaml.ts'
 import schema from './tests.schema.json' with { type: 'json' }
 
 /** What a call answers: rows, or the problem that a caller is told. */
@@ -48,7 +41,9 @@ export interface EndpointTests extends TestsFile {
   /** The endpoint's files. */
   source: EndpointSource
   /** All of the folder, whose rows this one may read. */
-  endpoints: Endpoint[]
+  sources: EndpointSource[]
+  /** Schema files of the log tables. */
+  tablesFolder: string
   file: string
   document: Document
   problem: ProblemAt
@@ -56,23 +51,20 @@ export interface EndpointTests extends TestsFile {
 
 /**
  * @param sources the endpoints of the folder
+ * @param tablesFolder schema files of the log tables
  * @returns the tests of those endpoints that have some
  * @throws QueriesError with every problem of every file
  */
-export function readTests(folder: string, sources: EndpointSource[]): EndpointTests[] {
+export function readTests(folder: string, sources: EndpointSource[], tablesFolder: string): EndpointTests[] {
   const problems = strangers(folder, sources)
   const tests: EndpointTests[] = []
   for (const source of sources) {
     const file = join(folder, source.endpoint.name + testsEnding)
     if (!existsSync(file)) continue
-    try {
-      tests.push({ ...readOne(file, source), endpoints: sources.map(({ endpoint }) => endpoint) })
-    } catch (error) {
-      if (!(error instanceof QueriesError)) throw error
-      problems.push(...error.problems)
-    }
+    const own = QueriesError.gather(problems, () => readOne(file, source))
+    if (own) tests.push({ ...own, sources, tablesFolder })
   }
-  if (problems.length > 0) throw new QueriesError(problems)
+  QueriesError.assertNone(problems)
   return tests
 }
 
@@ -86,9 +78,8 @@ function strangers(folder: string, sources: EndpointSource[]): FileProblem[] {
 
 const readFile = readerOf(schema) as (content: unknown) => TestsFile
 
-function readOne(file: string, source: EndpointSource): Omit<EndpointTests, 'endpoints'> {
-  const { document, content: given, placeIn } = readYaml(file)
-  const problem = problemsIn(file, placeIn)
+function readOne(file: string, source: EndpointSource): Omit<EndpointTests, 'sources' | 'tablesFolder'> {
+  const { document, content: given, problem } = readYaml(file)
   const content = atPlaces(problem, () => readFile(given))
   if (isoTimestamp(content.now) === null)
     throw new QueriesError([problem('/now', 'must be an ISO 8601 time such as 2026-01-31T12:00:00Z')])

@@ -15,8 +15,10 @@ const { tablesDir } = loadConfig({})
 
 describe.each(readQueries('queries').map(({ endpoint }) => endpoint.name))('%s of queries/', name => {
   test('answers as its tests expect', async () => {
-    const tests = readTests('queries', readQueries('queries')).find(({ endpoint }) => endpoint.name === name)!
-    const outcomes = await runTests(tests, tablesDir)
+    const tests = readTests('queries', readQueries('queries'), tablesDir).find(
+      ({ endpoint }) => endpoint.name === name,
+    )!
+    const outcomes = await runTests(tests)
     expect(outcomes.flatMap(({ problem }) => problem ?? [])).toEqual([])
     expect(outcomes.length).toBeGreaterThan(5)
   })

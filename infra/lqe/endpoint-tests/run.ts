@@ -1,6 +1,5 @@
 /** Runs an endpoint's tests on DuckDB, over their own rows and with their present, by the steps of a request. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { loadConfig } from '../../../shared/config.ts'
@@ -8,13 +7,15 @@ import { queryText } from '../../../shared/endpoints/query-string.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { EngineError, type Row } from '../../../shared/engines/engine.ts'
 import { ApiError } from '../../../shared/errors.ts'
-import { openServices, type Services } from '../../../shared/services.ts'
+import type { Services } from '../../../shared/services.ts'
 import { valueDiff } from '../apply/diff.ts'
 import { carryOut, planFor } from '../apply/plan.ts'
 import { type FileProblem, QueriesError } from '../apply/yaml.ts'
+import { usingServices } from '../command.ts'
 import { BadEntry, entryReader, type Json } from '../logs/entries.ts'
 import { loadLogs } from '../logs/load.ts'
 import { answerOf } from '../query.ts'
+import { inTemporaryFolder } from '../temporary-folder.ts'
 import type { EndpointTests, Expected, TestCase } from './read.ts'
 
 /** What a case answered. */
@@ -24,13 +25,9 @@ export interface Outcome {
   problem: FileProblem | null
 }
 
-/**
- * @param tablesFolder schema files of the log tables
- * @returns an outcome for each case
- * @throws QueriesError for rows that their table cannot have
- */
-export async function runTests(tests: EndpointTests, tablesFolder: string): Promise<Outcome[]> {
-  return withRows(tests, tablesFolder, async services => {
+/** @returns an outcome for each case @throws QueriesError for rows that their table cannot have */
+export async function runTests(tests: EndpointTests): Promise<Outcome[]> {
+  return withRows(tests, async services => {
     const outcomes: Outcome[] = []
     for (const [at, each] of tests.cases.entries()) outcomes.push(await runCase(services, tests, each, at))
     return outcomes
@@ -41,45 +38,32 @@ export async function runTests(tests: EndpointTests, tablesFolder: string): Prom
  * A service of its own over the tests' rows, until `act` has ended.
  * @throws QueriesError for rows that their table cannot have
  */
-export async function withRows<T>(
-  tests: EndpointTests,
-  tablesFolder: string,
-  act: (services: Services) => Promise<T>,
-): Promise<T> {
-  assertRows(tests, tablesFolder)
-  const folder = mkdtempSync(join(tmpdir(), 'lqe-test-'))
-  try {
+export async function withRows<T>(tests: EndpointTests, act: (services: Services) => Promise<T>): Promise<T> {
+  assertRows(tests)
+  const { tablesFolder } = tests
+  return inTemporaryFolder('lqe-test', async folder => {
     for (const [table, rows] of Object.entries(tests.tables)) {
       const file = join(folder, `${table}.ndjson`)
       writeFileSync(file, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
       await loadLogs({ logsFolder: join(folder, 'logs'), tablesFolder, table, files: [file], out: () => {} })
     }
-    const services = await openServices(
-      loadConfig({
-        DATA_DIR: folder,
-        TABLES_DIR: tablesFolder,
-        FROZEN_NOW: tests.now,
-        ENGINE_PROCESSES: '0',
-      }),
-    )
-    try {
+    const folders = { DATA_DIR: folder, TABLES_DIR: tablesFolder }
+    const config = loadConfig({ ...folders, FROZEN_NOW: tests.now, ENGINE_PROCESSES: '0' })
+    return usingServices(config, async services => {
       await store(services, tests)
-      return await act(services)
-    } finally {
-      await services.close()
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+      return act(services)
+    })
+  })
 }
 
 /** An endpoint that reads the rows of others finds them in the store. */
-async function store({ store }: Services, { endpoint, endpoints }: EndpointTests): Promise<void> {
+async function store({ store }: Services, { endpoint, sources }: EndpointTests): Promise<void> {
+  const endpoints = sources.map(source => source.endpoint)
   if (endpoint.upstream) await carryOut(await planFor(endpoints, store), store, null)
 }
 
 /** What a load would leave out is an error here. */
-function assertRows({ tables, problem }: EndpointTests, tablesFolder: string): void {
+function assertRows({ tables, problem, tablesFolder }: EndpointTests): void {
   const problems: FileProblem[] = []
   const schemas = readTableSchemas(tablesFolder)
   for (const [table, rows] of Object.entries(tables)) {
@@ -101,7 +85,7 @@ function assertRows({ tables, problem }: EndpointTests, tablesFolder: string): v
         problems.push(problem(`/tables/${table}/${at}`, error.message))
       }
   }
-  if (problems.length > 0) throw new QueriesError(problems)
+  QueriesError.assertNone(problems)
 }
 
 /** @param at the case's place in its file */

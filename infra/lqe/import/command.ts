@@ -56,10 +56,8 @@ export async function importAll(files: string[], target: Target): Promise<void> 
   const made = new Set<string>()
   const known = endpointsIn(target.queries)
   const texts = files.map(textOf)
-  const around = {
-    texts: texts.filter(text => typeof text === 'string'),
-    environment: target.environment,
-  }
+  const { environment } = target
+  const around = { texts: texts.filter(text => typeof text === 'string'), environment }
   const readings = files.map((file, at) => ({ file, ...readingOf(file, texts[at]!, around) }))
   const read = readings.flatMap(({ drafts }) => drafts.map(({ name }) => fileName(name)))
   const names = new Set([...known.keys(), ...target.stored.map(({ name }) => name), ...read])
@@ -69,7 +67,7 @@ export async function importAll(files: string[], target: Target): Promise<void> 
       const name = fileName(draft.name)
       const problem = made.has(name)
         ? { file, ...draft.place, detail: `${draft.name}: has the name of an endpoint before it` }
-        : await write(file, draft, target, known, names)
+        : await write(file, draft, { ...target, files: known, names })
       if (problem) problems.push(problem)
       else {
         made.add(name)
@@ -80,19 +78,15 @@ export async function importAll(files: string[], target: Target): Promise<void> 
   }
   const done = target.dryRun ? 'to import; nothing was written (--dry-run)' : `imported to ${target.queries}`
   target.out(`${made.size} ${done}; ${refused.length} refused.`)
-  if (refused.length > 0) throw new QueriesError(refused)
+  QueriesError.assertNone(refused)
 }
 
 function readingOf(file: string, text: string | FileProblem, around: Around): Reading {
   if (typeof text !== 'string') return { drafts: [], refused: [text] }
   const format = formats.find(({ sign }) => sign.test(text))
   if (!format) return { drafts: [], refused: [problemOf(file, unknownFormat)] }
-  try {
-    return format.read(file, text, around)
-  } catch (error) {
-    if (!(error instanceof QueriesError)) throw error
-    return { drafts: [], refused: error.problems }
-  }
+  const refused: FileProblem[] = []
+  return QueriesError.gather(refused, () => format.read(file, text, around)) ?? { drafts: [], refused }
 }
 
 const unknownFormat =

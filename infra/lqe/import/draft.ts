@@ -3,7 +3,6 @@ import { isScalar, type Node } from 'yaml'
 import { sha256 } from '../../../shared/key-text.ts'
 import type { Place, SqlError } from '../../../shared/sql/error.ts'
 import type { FileProblem, YamlDocument } from '../apply/yaml.ts'
-import { uuidOf } from '../logs/entries.ts'
 
 /** An endpoint as it is going to be written, with places in the imported file. */
 export interface Draft {
@@ -136,12 +135,6 @@ export function fileName(name: string): string {
     .replaceAll(/^[-._]+|[-._]+$/g, '')
   const text = plain || sha256(name).slice(0, 8)
   return (/^[a-z]/.test(text) && !/^[0-9a-f]{8}-/.test(text) ? text : `e-${text}`).slice(0, 100)
-}
-
-/** The id of an endpoint that has none at its origin: the same at each import. A UUID of version 8 (RFC 9562). */
-export function idFor(format: string, name: string): string {
-  const hash = sha256(`${format}/${name}`)
-  return uuidOf(hash, 8, Number.parseInt(hash[16]!, 16) % 4)
 }
 
 /** `within`: the place is that of the whole text, and this is the one in the SQL. */

@@ -7,13 +7,13 @@ import { parse } from '../../../shared/sql/parser.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
 import { isAlert, partsOfAlert } from './logflare-alerts.ts'
 import { problemOf, QueriesError, readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
+import { uuidFor } from '../logs/entries.ts'
 import {
   assertFields,
   collect,
   type Draft,
   type FieldType,
   fileName,
-  idFor,
   type Reading,
   Refusal,
   refusalOfSql,
@@ -155,7 +155,7 @@ function definitionOf(endpoint: LogflareEndpoint, properties: Record<string, obj
   const { labels, callerLabels } = labelsOf(endpoint.labels ?? '')
   return {
     // What is sent to create one has no token yet.
-    id: endpoint.token ?? idFor('logflare', endpoint.name),
+    id: endpoint.token ?? uuidFor(`logflare/${endpoint.name}`),
     description: endpoint.description || 'From Logflare, where it has no description.',
     ...(fileName(endpoint.name) === endpoint.name ? {} : { aliases: [endpoint.name] }),
     ...(isPublic(endpoint) && isHarmless(endpoint) ? { public: true } : {}),

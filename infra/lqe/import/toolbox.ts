@@ -5,13 +5,13 @@
 import { type Place, SqlError } from '../../../shared/sql/error.ts'
 import { tokenize } from '../../../shared/sql/tokens.ts'
 import { QueriesError, readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
+import { uuidFor } from '../logs/entries.ts'
 import {
   type Around,
   assertFields,
   collect,
   type Draft,
   type FieldType,
-  idFor,
   type Reading,
   Refusal,
   refusalOfSql,
@@ -87,12 +87,8 @@ function inEnvironment(text: string, environment: NodeJS.ProcessEnv): string {
 
 /** Of a text that is not YAML: none. Its own reading says so. */
 function sourcesOf(text: string): [string, Source][] {
-  try {
-    return readYamlDocuments('', text).flatMap(({ content }) => sourcesIn(content as Content))
-  } catch (error) {
-    if (!(error instanceof QueriesError)) throw error
-    return []
-  }
+  const documents = QueriesError.gather([], () => readYamlDocuments('', text)) ?? []
+  return documents.flatMap(({ content }) => sourcesIn(content as Content))
 }
 
 type Content = Record<string, unknown> | null
@@ -159,7 +155,7 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
   return {
     name,
     definition: {
-      id: idFor('toolbox', name),
+      id: uuidFor(`toolbox/${name}`),
       description: tool.description,
       parameters: {
         type: 'object',

@@ -12,8 +12,7 @@ import { parse } from '../../../shared/sql/parser.ts'
 import { tablesOf } from '../../../shared/sql/tables.ts'
 import { visible } from '../../../shared/visible-text.ts'
 import { check } from '../apply/check.ts'
-import { alertEnding } from '../apply/alerts.ts'
-import { channelsFile, isDefinition } from '../apply/read.ts'
+import { alertEnding, channelsFile, isDefinition } from '../apply/read.ts'
 import { endpointAsTable } from '../apply/upstream.ts'
 import { dotted, type FileProblem, problemsIn, yamlText } from '../apply/yaml.ts'
 import { sameTable } from '../tables/add.ts'
@@ -37,7 +36,15 @@ export interface Target {
 }
 
 /** Names of endpoints with their ids, and the files of queries that their definitions name. */
-export type Known = Map<string, { id: string; queries: string[] }>
+type Known = Map<string, { id: string; queries: string[] }>
+
+/** A target with what is there. */
+interface Surroundings extends Target {
+  /** Of the folder, and what is written before an endpoint. */
+  files: Known
+  /** Of those too that the store has, or that are in the imported files. */
+  names: Set<string>
+}
 
 /** The endpoints of a folder, whatever else its files hold. */
 export function endpointsIn(folder: string): Known {
@@ -57,22 +64,14 @@ export function endpointsIn(folder: string): Known {
 /**
  * Checks and writes one endpoint.
  * @param file the imported file
- * @param files those of the folder, and those that are written before it
- * @param names of those too that the store has, or that are in the imported files
  * @returns why it was not written, or `null`
  */
-export async function write(
-  file: string,
-  given: Draft,
-  target: Target,
-  files: Known,
-  names: Set<string>,
-): Promise<FileProblem | null> {
+export async function write(file: string, given: Draft, target: Surroundings): Promise<FileProblem | null> {
   const draft = withName(given)
   try {
-    const notes = [...(await checked(draft, target, names)), ...renamed(draft, target), ...hiding(draft)]
-    assertOwnId(draft, files)
-    assertOwnQuery(draft, files)
+    const notes = [...(await checked(draft, target)), ...renamed(draft, target), ...hiding(draft)]
+    assertOwnId(draft, target.files)
+    assertOwnQuery(draft, target.files)
     const own = await filesOf(draft, target.queries)
     // A link that leads nowhere is there as well: a write would follow it.
     const existing = own.find(([path]) => lstatSync(path, { throwIfNoEntry: false }))?.[0]
@@ -141,11 +140,7 @@ const missing = /^Table not found|is missing, or may not be used/
  * @returns what the operator has to know
  * @throws Refusal
  */
-async function checked(
-  draft: Draft,
-  { engine, tablesFolder }: Target,
-  names: Set<string>,
-): Promise<string[]> {
+async function checked(draft: Draft, { engine, tablesFolder, names }: Surroundings): Promise<string[]> {
   const endpoint = endpointOf(draft)
   const [sqlFile, yamlFile] = ['sql', 'yaml']
   const problem = problemsIn(yamlFile, draft.placeOf)

@@ -6,15 +6,6 @@ import { entryTimestamp } from './times.ts'
 /** The table of requests at the edge, the only one for web server logs. */
 export const edgeTable = 'cloudflare.logs.prod'
 
-/**
- * The one-line message of an edge entry.
- * @param parts method, status, client's address, ray, URL and user agent; `null` for an unknown one
- * @returns such as `GET | 200 | 203.0.113.9 | - | https://example.com/ | curl/8.5.0`
- */
-function edgeMessage(...parts: (string | number | null)[]): string {
-  return parts.map(part => part ?? '-').join(' | ')
-}
-
 /** The inside of a quoted field, where a backslash escapes. */
 const quoted = String.raw`(?:[^"\\]|\\.)*`
 /** A user's name may have brackets; the date's opens with the day. */
@@ -95,9 +86,11 @@ export function parseCombined(line: string, { project, host }: { project: string
   const { timestamp, client, user, request, status, length, referer, user_agent, protocol, ...parts } =
     readLine(line, host)
   const { method, url } = parts
+  // Such as `GET | 200 | 203.0.113.9 | - | https://example.com/ | curl/8.5.0`; the fourth is the ray.
+  const message = [method, status, client, null, url ?? request, user_agent]
   return {
     timestamp,
-    event_message: edgeMessage(method, status, client, null, url ?? request, user_agent),
+    event_message: message.map(part => part ?? '-').join(' | '),
     project,
     metadata: {
       request: {

@@ -4,9 +4,8 @@ import cliProgress from 'cli-progress'
 import { Command, Option } from 'commander'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { Services } from '../../../shared/services.ts'
-import { type WithServices, wholeNumber } from '../command.ts'
+import { CommandError, type WithServices, wholeNumber } from '../command.ts'
 import { typedPath } from '../path.ts'
-import { LogsError } from './error.ts'
 import { formats } from './formats.ts'
 import { type Loaded, type LoadOptions, loadLogs } from './load.ts'
 import type { Folders } from './parquet.ts'
@@ -14,7 +13,7 @@ import { clearLogs } from './publish.ts'
 import type { Incident } from './sample.ts'
 import { print, warn } from '../print.ts'
 
-/** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs, and told if it adds rows or clears */
+/** The command `logs`. Its actions throw CommandError. @param settings is called when a subcommand runs, and told if it adds rows or clears */
 export function logsCommand(
   settings: (change?: 'add' | 'clear') => Folders,
   withServices: WithServices,
@@ -151,7 +150,7 @@ export async function withProgress<T>(
 /** Ctrl-C and SIGTERM end the work in order: nothing is left behind. */
 export async function stoppable<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
-  const stop = () => controller.abort(new LogsError('Stopped. The tables are as they were.'))
+  const stop = () => controller.abort(new CommandError('Stopped. The tables are as they were.'))
   const signals = ['SIGINT', 'SIGTERM'] as const
   for (const signal of signals) process.once(signal, stop)
   try {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { readCsv } from './csv.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { type Line, longestLine } from './lines.ts'
 import { expectProcessorTime } from '../../../shared/testing/processor-time.ts'
 
@@ -194,7 +194,7 @@ describe('the rows of a CSV file', () => {
 
   test('need a line of names that can be read', async () => {
     const unread = read('"a"b,c\n1,2\n')
-    await expect(unread).rejects.toThrow(LogsError)
+    await expect(unread).rejects.toThrow(CommandError)
     await expect(unread).rejects.toThrow(`-:1: the line of names has ${afterQuote}. Nothing was loaded.`)
     await expect(read('"a,b\n1,2\n')).rejects.toThrow(unclosed)
     expect(await read('')).toEqual([])

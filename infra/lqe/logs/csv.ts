@@ -1,7 +1,7 @@
 /** CSV files (RFC 4180) with a line of names at the top: also with ;, a tab or | between values. */
 import type { Column } from '../../../shared/sql/types.ts'
 import { BadEntry, columnFinder, type Json } from './entries.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { type Line, longestLine, readLines, type Source } from './lines.ts'
 
 /** The name of a file of CSV: `.csv` or `.tsv`, packed or not. */
@@ -14,7 +14,7 @@ const delimiters = [',', ';', '\t', '|']
 /**
  * The rows of a file, each as JSON in which every value is a text, or `null` where there is none. A row that is none is a
  * JSON text: why not. The line of names is a blank one.
- * @throws LogsError for a file whose line of names cannot be read; as `readLines`
+ * @throws CommandError for a file whose line of names cannot be read; as `readLines`
  */
 export async function* readCsv(source: Source): AsyncGenerator<Line> {
   const lines = csvLines(source)
@@ -22,11 +22,30 @@ export async function* readCsv(source: Source): AsyncGenerator<Line> {
   if (head === null) return
   const { number, utf8 } = head.lines[0]!
   if (head.fault !== null)
-    throw new LogsError(`${source.file}:${number}: the line of names has ${head.fault}. Nothing was loaded.`)
+    throw new CommandError(
+      `${source.file}:${number}: the line of names has ${head.fault}. Nothing was loaded.`,
+    )
   yield { number, text: '', utf8 }
-  const rows = new Rows(head)
-  for await (const line of lines) for (const row of rows.add(line)) yield row
-  while (rows.isOpen) for (const row of rows.end()) yield row
+  const names = distinct(head.values.map((name, i) => name.trim() || `column${i}`))
+  const begun: { record: CsvRecord | null } = { record: null }
+  const add = function* (line: Line): Generator<Line> {
+    if (begun.record === null && isBlank(line)) return
+    begun.record = (begun.record ?? new CsvRecord(head.delimiter)).add(line)
+    if (!begun.record.isOpen) yield* end(begun.record)
+  }
+  // Where a record is bad, a quote too many or too few may have made its lines one: each of the others is read by itself,
+  // and the last one may begin another record.
+  const end = function* (record: CsvRecord): Generator<Line> {
+    begun.record = null
+    const row = rowOf(record, names)
+    yield row
+    if (record.lines.length === 1 || row.text!.startsWith('{')) return
+    for (const line of record.lines.slice(1, -1))
+      if (!isBlank(line)) yield rowOf(new CsvRecord(head.delimiter).add(line), names)
+    yield* add(record.lines.at(-1)!)
+  }
+  for await (const line of lines) for (const row of add(line)) yield row
+  while (begun.record) for (const row of end(begun.record)) yield row
 }
 
 /** The lines of a file. CR alone ends one, too, as in files of old Macs. */
@@ -127,50 +146,12 @@ function closingQuote(text: string, from: number): number {
   return at
 }
 
-/** Makes rows of lines. */
-class Rows {
-  readonly #delimiter: string
-  readonly #names: string[]
-  #record: CsvRecord | null = null
-
-  constructor({ delimiter, values }: CsvRecord) {
-    this.#delimiter = delimiter
-    this.#names = distinct(values.map((name, i) => name.trim() || `column${i}`))
-  }
-
-  get isOpen(): boolean {
-    return this.#record !== null
-  }
-
-  /** @returns the rows that end with this line */
-  add(line: Line): Line[] {
-    if (this.#record === null && isBlank(line)) return []
-    this.#record = (this.#record ?? new CsvRecord(this.#delimiter)).add(line)
-    return this.#record.isOpen ? [] : this.end()
-  }
-
-  /**
-   * Ends the record. Where it is bad, a quote too many or too few may have made its lines one: each of the others is read
-   * by itself, and the last one may begin another record.
-   */
-  end(): Line[] {
-    const record = this.#record!
-    this.#record = null
-    const row = this.#rowOf(record)
-    if (record.lines.length === 1 || row.text!.startsWith('{')) return [row]
-    const others = record.lines.slice(1, -1).filter(line => !isBlank(line))
-    const alone = others.map(line => this.#rowOf(new CsvRecord(this.#delimiter).add(line)))
-    return [row, ...alone, ...this.add(record.lines.at(-1)!)]
-  }
-
-  #rowOf({ lines, values, fault }: CsvRecord): Line {
-    const names = this.#names
-    const utf8 = lines.every(line => line.utf8)
-    const isWhole = values.length >= names.length && values.slice(names.length).every(text => text === '')
-    const why = fault ?? (isWhole ? null : `values: ${values.length}, names: ${names.length}`)
-    const row = why ?? Object.fromEntries(names.map((name, i) => [name, values[i] || null]))
-    return { number: lines[0]!.number, text: JSON.stringify(row), utf8 }
-  }
+function rowOf({ lines, values, fault }: CsvRecord, names: string[]): Line {
+  const utf8 = lines.every(line => line.utf8)
+  const isWhole = values.length >= names.length && values.slice(names.length).every(text => text === '')
+  const why = fault ?? (isWhole ? null : `values: ${values.length}, names: ${names.length}`)
+  const row = why ?? Object.fromEntries(names.map((name, i) => [name, values[i] || null]))
+  return { number: lines[0]!.number, text: JSON.stringify(row), utf8 }
 }
 
 /** Of equal names, the later ones get a number. */

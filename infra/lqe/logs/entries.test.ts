@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Column } from '../../../shared/sql/types.ts'
 import { BadEntry, columnName, entryReader, type Json, parseJson } from './entries.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { tableColumns } from './parquet.ts'
 
 const timestamp = '2026-01-31T12:00:00.000000Z'
@@ -117,7 +117,7 @@ describe('an entry', () => {
 
 test('a table with a column of a type that no log has is refused by name', () => {
   const columns: Column[] = [{ name: 'price', type: { kind: 'NUMERIC' } }]
-  expect(() => entryReader(columns, () => {})).toThrow(LogsError)
+  expect(() => entryReader(columns, () => {})).toThrow(CommandError)
   expect(() => entryReader(columns, () => {})).toThrow('price has the type NUMERIC')
 })
 

@@ -3,7 +3,7 @@ import type { Column, ScalarName, SqlType, StructField } from '../../../shared/s
 import { sha256 } from '../../../shared/key-text.ts'
 import { isDeepJson, tooDeep } from '../../../shared/nesting.ts'
 import { beginning } from '../../../shared/visible-text.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { entryTimestamp } from './times.ts'
 
 /** Why one entry cannot be loaded; the others are. */
@@ -119,7 +119,7 @@ export function columnFinder(names: Iterable<string | null>): (field: string) =>
  * the field `id` is an id. An entry without one gets it made of its content and its line's number, so that loading the same lines again gives the same ids, and two equal lines
  * have two.
  * @param time the field with the entry's time; otherwise `timestamp`, or the first of `timeFields` that is no column
- * @throws LogsError for a column of a type that log entries cannot have
+ * @throws CommandError for a column of a type that log entries cannot have
  */
 export function entryReader(
   columns: Column[],
@@ -133,7 +133,7 @@ export function entryReader(
     const { timestamp, ...others } = row
     const missing = time ?? timeColumn
     if (timestamp === undefined) throw new BadEntry(`${missing} is missing`, missing)
-    return { ...others, id: row.id || contentId(row, line), timestamp }
+    return { ...others, id: row.id || uuidFor(`${line}\n${JSON.stringify(row)}`), timestamp }
   }
 }
 
@@ -227,7 +227,7 @@ function objectReader(fields: StructField[], prefix: string, unknown: (field: st
 
 function scalarReader(kind: ScalarName, path: string): Reader {
   const [expected, read] = scalars[kind] ?? []
-  if (!read) throw new LogsError(`The column ${path} has the type ${kind}, which log entries cannot have`)
+  if (!read) throw new CommandError(`The column ${path} has the type ${kind}, which log entries cannot have`)
   return value => {
     const result = read(value)
     if (result === null) throw new BadEntry(`${path} must be ${expected}, not ${kindOf(value)}`)
@@ -273,9 +273,9 @@ function kindOf(value: Json): string {
   return typeof value === 'string' ? `the string ${JSON.stringify(short)}` : short
 }
 
-/** A UUID of version 8, the version for custom content (RFC 9562, section 5.8). */
-function contentId(row: Partial<LogEntry>, line: number): string {
-  const hash = sha256(`${line}\n${JSON.stringify(row)}`)
+/** The same for the same text: a UUID of version 8, the version for custom content (RFC 9562, section 5.8). */
+export function uuidFor(text: string): string {
+  const hash = sha256(text)
   return uuidOf(hash, 8, Number.parseInt(hash[16]!, 16) & 3)
 }
 

@@ -2,7 +2,7 @@
 import { accessColumns, edgeTable, isCombined, parseAccess, parseCombined } from './access-log.ts'
 import { isNamedCsv, rowParser } from './csv.ts'
 import { type Json, parseJson } from './entries.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 
 export const formats = ['ndjson', 'combined', 'csv'] as const
@@ -18,7 +18,7 @@ export interface FormatOptions {
 
 /**
  * Reads a line as JSON; of CSV, a row as `readCsv` gives it.
- * @throws LogsError for options that do not fit the format; the reader throws BadEntry
+ * @throws CommandError for options that do not fit the format; the reader throws BadEntry
  */
 export function lineParser({
   format = 'ndjson',
@@ -29,24 +29,24 @@ export function lineParser({
 }: FormatOptions): (line: string) => Json {
   if (format !== 'combined') {
     if (project === undefined && host === undefined) return format === 'csv' ? rowParser(columns) : parseJson
-    throw new LogsError(
+    throw new CommandError(
       '--project and --host are for --format combined; NDJSON and CSV name the project in each line',
     )
   }
   if (isOfAccessLogs(columns)) {
     if (project === undefined && host === undefined) return parseAccess
-    throw new LogsError(
+    throw new CommandError(
       `--project and --host are for ${edgeTable}; ${table} has columns of the access log alone`,
     )
   }
   if (table !== edgeTable)
-    throw new LogsError(
+    throw new CommandError(
       `--format combined holds web requests: load it into ${edgeTable}, not ${table}, or make a table of it: npx lqe table add <file>`,
     )
   if (!project)
-    throw new LogsError('--format combined needs --project: the project that the requests belong to')
+    throw new CommandError('--format combined needs --project: the project that the requests belong to')
   if (!host || !/^[^\s/?#@]+$/.test(host))
-    throw new LogsError('--format combined needs --host: the requested host, such as www.example.com')
+    throw new CommandError('--format combined needs --host: the requested host, such as www.example.com')
   return line => parseCombined(line, { project, host })
 }
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { type Line, longestLine, readLines, type Source } from './lines.ts'
 import { newFolder } from './testing/folder.ts'
 
@@ -91,7 +91,7 @@ describe('the lines of a log file', () => {
     const pieces = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, i) => i * 65_536)
     const reading = linesOf(...pieces.map(at => bytes.subarray(at, at + 65_536)))
     await expect(reading).rejects.toThrow(
-      new LogsError('-: the gzip data is damaged or ends early. Nothing was loaded.'),
+      new CommandError('-: the gzip data is damaged or ends early. Nothing was loaded.'),
     )
   })
 
@@ -106,7 +106,7 @@ describe('the lines of a log file', () => {
     ['UTF-32BE', Buffer.from('\0\0\0{\0\0\0}', 'latin1')],
   ])('in %s are an error that says how they become UTF-8 (%#)', async (name, bytes) => {
     const message = `-: the text is ${name}, not UTF-8. Nothing was loaded. Load a copy: iconv -f ${name} -t UTF-8 FILE > COPY`
-    await expect(linesOf(bytes)).rejects.toThrow(new LogsError(message))
+    await expect(linesOf(bytes)).rejects.toThrow(new CommandError(message))
   })
 
   test('that are too long have no text, and those after them are read', async () => {
@@ -120,7 +120,7 @@ describe('the lines of a log file', () => {
     const controller = new AbortController()
     const stdin = new Readable({ read() {} })
     const reading = all({ file: '-', stdin, signal: controller.signal, onText: () => {} })
-    controller.abort(new LogsError('Stopped.'))
-    await expect(reading).rejects.toThrow(new LogsError('Stopped.'))
+    controller.abort(new CommandError('Stopped.'))
+    await expect(reading).rejects.toThrow(new CommandError('Stopped.'))
   })
 })

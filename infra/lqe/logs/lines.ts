@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { addAbortSignal, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 
 /** A longer line is not read into memory. */
 export const longestLine = 10_000_000
@@ -32,7 +32,7 @@ export interface Source {
 /**
  * The lines of a file, which may be compressed with gzip. They end with LF or CRLF; a byte order mark at the start is
  * left out.
- * @throws LogsError for damaged gzip data, and for text in another encoding than UTF-8 that is known by its beginning; an error of the file system; the signal's reason
+ * @throws CommandError for damaged gzip data, and for text in another encoding than UTF-8 that is known by its beginning; an error of the file system; the signal's reason
  */
 export async function* readLines(source: Source): AsyncGenerator<Line> {
   const stream = source.file === '-' ? (source.stdin ?? process.stdin) : createReadStream(source.file)
@@ -44,7 +44,7 @@ export async function* readLines(source: Source): AsyncGenerator<Line> {
     source.signal?.throwIfAborted()
     const code = (error as NodeJS.ErrnoException).code
     if (!code?.startsWith('Z_')) throw error
-    throw new LogsError(`${source.file}: the gzip data is damaged or ends early. Nothing was loaded.`)
+    throw new CommandError(`${source.file}: the gzip data is damaged or ends early. Nothing was loaded.`)
   }
 }
 
@@ -130,7 +130,7 @@ function checkEncoding(file: string, bytes: Buffer): void {
   const name = encodings.find(([start]) => start.test(head))?.[1]
   if (name === undefined) return
   const copy = `iconv -f ${name} -t UTF-8 FILE > COPY`
-  throw new LogsError(`${file}: the text is ${name}, not UTF-8. Nothing was loaded. Load a copy: ${copy}`)
+  throw new CommandError(`${file}: the text is ${name}, not UTF-8. Nothing was loaded. Load a copy: ${copy}`)
 }
 
 function decode(number: number, bytes: Buffer | null): Line {

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { loadLogs, type LoadOptions } from './load.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
 import { rounds } from '../../../shared/testing/rounds.ts'
@@ -335,7 +335,7 @@ describe('a load that cannot be done', () => {
     ['refuses a host for NDJSON', { host: 'h' }, '--project and --host are for --format combined'],
   ])('%s, and touches nothing', async (_what, options, message) => {
     const folder = newFolder()
-    await expect(load('', { folder, ...options })).rejects.toThrow(LogsError)
+    await expect(load('', { folder, ...options })).rejects.toThrow(CommandError)
     await expect(load('', { folder, ...options })).rejects.toThrow(message)
     expect(existsSync(join(folder, 'logs'))).toBe(false)
   })
@@ -370,7 +370,7 @@ describe('a load that cannot be done', () => {
   ])('for a file that %s, says what to do, and touches nothing', async (_what, content, options, hint) => {
     const folder = newFolder()
     const error = await load(content, { folder, ...options }).catch((thrown: Error) => thrown)
-    expect(error).toBeInstanceOf(LogsError)
+    expect(error).toBeInstanceOf(CommandError)
     expect((error as Error).message.replaceAll(folder, '')).toContain(hint)
     expect((error as Error).message).toMatch(/Nothing was loaded\.$/)
     expect(readdirSync(join(folder, 'logs'))).toEqual([])
@@ -397,7 +397,7 @@ describe('a load that cannot be done', () => {
     const { folder, logs } = await load(line({}))
     const record = join(logs, 'postgres.logs', 'loads.1.json')
     writeFileSync(record, '[')
-    await expect(load(line({}), { folder })).rejects.toThrow(LogsError)
+    await expect(load(line({}), { folder })).rejects.toThrow(CommandError)
     await expect(load(line({}), { folder })).rejects.toThrow('Remove loads.*.json there, and load again')
     rmSync(record)
     expect((await load(line({}), { folder })).loaded.rows).toBe(1)
@@ -409,7 +409,7 @@ describe('a load that cannot be done', () => {
     const controller = new AbortController()
     const stdin = new Readable({ read() {} })
     stdin.push(line({}).repeat(1000))
-    setTimeout(() => controller.abort(new LogsError('Stopped.')), 50)
+    setTimeout(() => controller.abort(new CommandError('Stopped.')), 50)
     const options = { folder, files: ['-'], stdin, signal: controller.signal }
     await expect(load('', options)).rejects.toThrow('Stopped.')
     expect(files(logs, 'postgres.logs')).toEqual(before)

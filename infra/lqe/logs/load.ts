@@ -3,24 +3,15 @@ import { realpathSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { createHash, type Hash } from 'node:crypto'
 import type { LoadedSource } from '../../../shared/engines/duckdb/loads.ts'
-import { fromMicros } from '../../../shared/endpoints/timestamps.ts'
+import { fromMicros, toMicros } from '../../../shared/endpoints/timestamps.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { readCsv } from './csv.ts'
 import { BadEntry, entryReader, hasProject, type LogEntry, projectField } from './entries.ts'
 import { faultOf } from '../path.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { type FormatOptions, lineParser, otherFormat } from './formats.ts'
 import { type Line, longestLine, readLines } from './lines.ts'
-import {
-  type Folders,
-  ParquetWriter,
-  type Send,
-  shiftTimes,
-  type Stage,
-  tableColumns,
-  timeRange,
-  withStage,
-} from './parquet.ts'
+import { type Folders, ParquetWriter, type Send, type Stage, tableColumns, withStage } from './parquet.ts'
 import { publish, sourcesOf } from './publish.ts'
 
 export interface LoadOptions extends Folders, Omit<FormatOptions, 'columns'> {
@@ -58,7 +49,7 @@ export interface Loaded {
  * loaded; an error leaves the table as it was. What the same path brought before, with the same format, project and host,
  * is replaced, and so is what a file brought that this one begins with: it has grown, or has another name now. Where rows
  * are sent elsewhere, they are added, and the same files once.
- * @throws LogsError naming the argument, before anything is touched, or the file that cannot be read to its end, or is
+ * @throws CommandError naming the argument, before anything is touched, or the file that cannot be read to its end, or is
  *   in another format; the signal's reason
  */
 export async function loadLogs(options: LoadOptions): Promise<Loaded> {
@@ -83,7 +74,8 @@ export async function loadLogs(options: LoadOptions): Promise<Loaded> {
     const counts = { badLines, unknownFields, withoutProject }
     if (staged.length === 0) return { rows: 0, ...counts, first: null, last: null }
     const writers = staged.map(({ writer }) => writer)
-    const [first, last] = await timeRange(stage, writers)
+    const times = writers.flatMap(({ first, last }) => [first, last]).toSorted()
+    const [first, last] = [toMicros(times[0]!), toMicros(times.at(-1)!)]
     const shift = shiftToNow ? BigInt(now.getTime()) * 1000n - last : 0n
     signal?.throwIfAborted()
     if (send && !dryRun) await sendStaged(send, staged, shift, options)
@@ -120,7 +112,7 @@ async function stageFile(
   const readFile = format === 'csv' ? readCsv : readLines
   for await (const line of readFile({ file, stdin, signal, onBytes, onText })) {
     const hint = begun ? null : otherFormat(file, line.text?.trim() ?? '', { format, table, columns })
-    if (hint !== null) throw new LogsError(`${hint}. Nothing was loaded.`)
+    if (hint !== null) throw new CommandError(`${hint}. Nothing was loaded.`)
     begun ||= line.text?.trim() !== ''
     const entry = readLine(file, line)
     if (entry) await writer.write(entry)
@@ -131,7 +123,7 @@ async function stageFile(
 
 async function publishStaged(stage: Stage, staged: StagedFile[], shift: bigint, options: LoadOptions) {
   const writers = staged.map(({ writer }) => writer)
-  if (shift !== 0n) for (const writer of writers) await shiftTimes(stage, writer, shift)
+  if (shift !== 0n) for (const writer of writers) await writer.shift(shift)
   options.signal?.throwIfAborted()
   const added = staged.map(({ content: { bytes, hash }, ...file }) => ({ ...file, bytes, hash }))
   const isReplaced = (before: LoadedSource) => staged.some(file => replaces(file, before))
@@ -186,10 +178,10 @@ function lineReader(options: WithColumns, report: LoadReport): LineReader {
   }
 }
 
-/** @throws LogsError for a path that is no file which may be read */
+/** @throws CommandError for a path that is no file which may be read */
 export function checkFile(file: string): void {
   const fault = faultOf(file, 'pipe it in, cat FILE | ... logs load -')
-  if (fault !== null) throw new LogsError(`${JSON.stringify(file)} ${fault}`)
+  if (fault !== null) throw new CommandError(`${JSON.stringify(file)} ${fault}`)
 }
 
 // ---- the report

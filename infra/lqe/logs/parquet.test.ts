@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { SqlType } from '../../../shared/sql/types.ts'
 import { entryReader, type Json, type LogEntry, parseJson } from './entries.ts'
 import { fromMicros } from '../../../shared/endpoints/timestamps.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 import { ParquetWriter, tableColumns, withStage } from './parquet.ts'
 import { clearLogs, publish } from './publish.ts'
 import { writeSample } from './sample.ts'
@@ -170,7 +170,7 @@ describe('clearing a table', () => {
 
   test('that is unknown names the tables there are', async () => {
     const clearing = clearLogs({ logsFolder: newFolder(), tablesFolder, table: 'nope' })
-    await expect(clearing).rejects.toThrow(LogsError)
+    await expect(clearing).rejects.toThrow(CommandError)
     await expect(clearing).rejects.toThrow('pgbouncer.logs.prod')
   })
 })

@@ -11,7 +11,7 @@ import { duckType, quoteName, quoteText } from '../../../shared/engines/duckdb/s
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import type { LogEntry } from './entries.ts'
-import { LogsError } from './error.ts'
+import { CommandError } from '../command.ts'
 
 /** A file is sorted within, so with few rows in many files every query would open them all. */
 export const rowsPerFile = 50_000
@@ -48,14 +48,14 @@ export type Send = (sent: Sent) => Promise<boolean>
 
 /**
  * The columns of a log table, from its schema file.
- * @throws LogsError that lists the tables there are
+ * @throws CommandError that lists the tables there are
  */
 export function tableColumns(tablesFolder: string, table: string): Column[] {
   const schemas = readTableSchemas(tablesFolder)
   const columns = schemas.get(table)
   if (columns) return columns
   const names = [...schemas.keys()].map(name => `\n  ${name}`)
-  throw new LogsError(`There is no log table ${JSON.stringify(table)}. The tables are:${names.join('')}`)
+  throw new CommandError(`There is no log table ${JSON.stringify(table)}. The tables are:${names.join('')}`)
 }
 
 /** Where rows wait as whole Parquet files until all of them move into their tables. */
@@ -69,7 +69,9 @@ export interface Stage {
 export async function withStage<T>(logsFolder: string, act: (stage: Stage) => Promise<T>): Promise<T> {
   openDataFolder(dirname(logsFolder))
   mkdirSync(logsFolder, { recursive: true })
-  removeAbandoned(logsFolder)
+  // A killed process leaves its stage behind. No load takes a day, so an older one is abandoned.
+  for (const name of readdirSync(logsFolder))
+    if (name.startsWith(stagePrefix)) removeIfOld(join(logsFolder, name))
   const folder = mkdtempSync(join(logsFolder, stagePrefix))
   const { DuckDBInstance } = await loadDuckDb()
   const instance = await DuckDBInstance.create(':memory:', { temp_directory: join(folder, 'spill') })
@@ -82,12 +84,6 @@ export async function withStage<T>(logsFolder: string, act: (stage: Stage) => Pr
     instance.closeSync()
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** A killed process leaves its stage behind. No load takes a day, so an older one is abandoned. */
-function removeAbandoned(logsFolder: string): void {
-  for (const name of readdirSync(logsFolder))
-    if (name.startsWith(stagePrefix)) removeIfOld(join(logsFolder, name))
 }
 
 export function removeIfOld(folder: string): void {
@@ -106,6 +102,9 @@ export class ParquetWriter {
   /** Files with the same rows as JSON, where they are kept: one a line, the time at its end. */
   readonly lines: string[] = []
   rows = 0
+  /** The times of the earliest and the latest row; empty without any. */
+  first = ''
+  last = ''
   readonly #stage: Stage
   readonly #types: string
   readonly #folder: string
@@ -132,6 +131,8 @@ export class ParquetWriter {
     const line = `${JSON.stringify(entry)}\n`
     this.#text += line
     this.#longest = Math.max(this.#longest, line.length)
+    if (this.rows === 0 || entry.timestamp < this.first) this.first = entry.timestamp
+    if (entry.timestamp > this.last) this.last = entry.timestamp
     this.rows += 1
     this.#pending += line.length
     if (this.#text.length >= bufferedCharacters) this.#spill()
@@ -164,6 +165,16 @@ export class ParquetWriter {
     this.#pending = 0
   }
 
+  /** Adds this many microseconds to the timestamp of every row of the finished files. */
+  async shift(micros: bigint): Promise<void> {
+    const timestamp = `make_timestamptz(epoch_us(timestamp) + (${micros})) AS timestamp`
+    for (const file of this.files) {
+      const rows = `SELECT * REPLACE (${timestamp}) FROM read_parquet(${quoteText(file)})`
+      await copySorted(this.#stage, rows, `${file}.shifted`)
+      renameSync(`${file}.shifted`, file)
+    }
+  }
+
   /** Moves the finished files into a folder of their own in that of the table. @returns their paths in the table's */
   moveTo(tableFolder: string): string[] {
     const name = `${loadPrefix}${randomUUID()}`
@@ -178,30 +189,7 @@ export async function copySorted({ connection }: Stage, query: string, file: str
     `COPY (${query} ORDER BY timestamp) TO ${quoteText(file)}
       (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup})`,
   )
-  flush(file)
-}
-
-export function flush(file: string): void {
   const descriptor = openSync(file, 'r+')
   fsyncSync(descriptor)
   closeSync(descriptor)
-}
-
-/** First and last timestamp of finished writers with rows, in microseconds since 1970. */
-export async function timeRange({ connection }: Stage, writers: ParquetWriter[]): Promise<[bigint, bigint]> {
-  const files = writers.flatMap(writer => writer.files.map(quoteText))
-  const result = await connection.runAndReadAll(
-    `SELECT epoch_us(min(timestamp)), epoch_us(max(timestamp)) FROM read_parquet([${files.join(', ')}])`,
-  )
-  return result.getRows()[0] as [bigint, bigint]
-}
-
-/** Adds this many microseconds to the timestamp of every row of a finished writer. */
-export async function shiftTimes(stage: Stage, { files }: ParquetWriter, micros: bigint): Promise<void> {
-  for (const file of files) {
-    const shifted = `${file}.shifted`
-    const timestamp = `make_timestamptz(epoch_us(timestamp) + (${micros})) AS timestamp`
-    await copySorted(stage, `SELECT * REPLACE (${timestamp}) FROM read_parquet(${quoteText(file)})`, shifted)
-    renameSync(shifted, file)
-  }
 }

@@ -9,8 +9,8 @@ import { quoteName, quoteText } from '../../../shared/engines/duckdb/syntax.ts'
 import { prepareTableFolder, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { formats } from '../../../shared/stores/format.ts'
 import type { Column } from '../../../shared/sql/types.ts'
-import { LogsError } from './error.ts'
-import { charactersPerFile, copySorted, flush, type Folders, type ParquetWriter } from './parquet.ts'
+import { CommandError } from '../command.ts'
+import { charactersPerFile, copySorted, type Folders, type ParquetWriter } from './parquet.ts'
 import { removeIfOld, rowsPerFile, type Stage, tableColumns, withStage } from './parquet.ts'
 
 /** Every query opens each file, so a file of so few rows is merged with others by the next load, however few rows that brings. */
@@ -34,20 +34,21 @@ export function sourcesOf(logsFolder: string, table: string): LoadedSource[] {
   return existsSync(folder) ? recordIn(folder).sources : []
 }
 
-/** @throws LogsError for a record that is none; loads write whole ones */
+/** @throws CommandError for a record that is none; loads write whole ones */
 function recordIn(folder: string): ReturnType<typeof readLoads> {
   try {
     return readLoads(folder)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw new LogsError(
+    throw new CommandError(
       `The record of loads in ${folder} is damaged. Remove loads.*.json there, and load again.`,
     )
   }
 }
 
-/** A table whose record is to change. */
+/** A table whose record is to change, and the stage of the change. */
 interface Target {
+  stage: Stage
   name: string
   folder: string
   columns: Column[]
@@ -71,7 +72,7 @@ export async function publish(
   const sources = added
     .filter(({ writer }) => writer.rows > 0)
     .map(({ writer, ...source }) => ({ ...source, rows: writer.rows, files: writer.moveTo(folder) }))
-  return replaceRecord(stage, { name: table, folder, columns }, earlier => [
+  return replaceRecord({ stage, name: table, folder, columns }, earlier => [
     ...earlier.filter(source => !isReplaced(source)),
     ...sources,
   ])
@@ -79,28 +80,26 @@ export async function publish(
 
 /** @returns the sources that the new record does not have */
 async function replaceRecord(
-  stage: Stage,
   table: Target,
   change: (sources: LoadedSource[]) => LoadedSource[],
 ): Promise<LoadedSource[]> {
-  const { folder } = table
+  const { stage, folder } = table
   for (let mayMerge = true; ; mayMerge = false) {
     const before = recordIn(folder)
     const wanted = change(before.sources)
     const replaced = before.sources.filter(source => !wanted.includes(source))
     // Once another load was faster, or a small file cannot be read, this one only does what it must: a later one merges.
     const pieces = toMerge(wanted, replaced).filter(({ shrinks }) => shrinks || mayMerge)
-    const sources = await merged(stage, table, wanted, pieces, replaced).catch((cause: Error) => {
+    const sources = await merged(table, wanted, pieces, replaced).catch((cause: Error) => {
       if (mayMerge || readLoads(folder).number !== before.number) return null
       throw unreadable(folder, cause)
     })
     if (sources === null) continue
-    await prepareParts(stage, table, before.sources, sources)
+    await prepareParts(table, before.sources, sources)
     const [had, brought, has] = [foldersOf(before.sources), foldersOf(wanted), foldersOf(sources)]
     const { gone, expired } = goneFolders(before.gone, without(had, has))
     const record = join(stage.folder, `${randomUUID()}.json`)
-    writeFileSync(record, JSON.stringify({ format: formats.loads, sources, gone }))
-    flush(record)
+    writeFileSync(record, JSON.stringify({ format: formats.loads, sources, gone }), { flush: true })
     const isDone = commitLoads(folder, record, before.number)
     // Of a record that another load's was faster than, the merged file; no query knows of it.
     const unused = isDone ? [...expired, ...without(without(brought, had), has)] : without(has, brought)
@@ -112,9 +111,9 @@ async function replaceRecord(
   }
 }
 
-function unreadable(folder: string, cause: Error): LogsError {
+function unreadable(folder: string, cause: Error): CommandError {
   const [reason] = cause.message.split('\n')
-  return new LogsError(
+  return new CommandError(
     `Earlier rows of the table cannot be read, in ${folder}: ${reason}. Nothing was loaded.`,
   )
 }
@@ -155,8 +154,7 @@ function toMerge(sources: LoadedSource[], replaced: LoadedSource[]): Piece[] {
 
 /** Puts the rows of some files into one, in the folder of the table. @returns the sources as they are then */
 async function merged(
-  stage: Stage,
-  { folder, columns }: Target,
+  { stage, folder, columns }: Target,
   sources: LoadedSource[],
   pieces: Piece[],
   replaced: LoadedSource[],
@@ -203,14 +201,9 @@ function rowsOf(folder: string, columns: Column[], pieces: Piece[], replaced: Lo
 }
 
 /** So that the first query over a roll-up after a load finds them. */
-async function prepareParts(
-  stage: Stage,
-  { name, folder, columns }: Target,
-  before: LoadedSource[],
-  after: LoadedSource[],
-): Promise<void> {
-  const known = filesOf(before)
-  const files = without(filesOf(after), known).map(file => join(folder, file))
+async function prepareParts(table: Target, before: LoadedSource[], after: LoadedSource[]): Promise<void> {
+  const { stage, name, folder, columns } = table
+  const files = without(filesOf(after), filesOf(before)).map(file => join(folder, file))
   const parts = new RollupParts(dirname(folder), new Map([[name, columns]]))
   await parts.prepare(name, files, stage.connection)
 }
@@ -247,7 +240,7 @@ function removeUnnamed(folder: string): void {
  * Removes a table's rows. The table stays, with an empty file, because a running service expects one. Files of loads leave the
  * disk as those that a load replaces; files of people at once, as a table has every file that is in its folder.
  * @returns how many Parquet files the table has no more
- * @throws LogsError for an unknown table
+ * @throws CommandError for an unknown table
  */
 export async function clearLogs({
   logsFolder,
@@ -262,7 +255,7 @@ export async function clearLogs({
     const [empty] = readdirSync(made) as [string]
     mkdirSync(folder, { recursive: true })
     renameSync(join(made, empty), join(folder, empty))
-    const loaded = await replaceRecord(stage, { name, folder, columns }, () => [])
+    const loaded = await replaceRecord({ stage, name, folder, columns }, () => [])
     const full = readdirSync(folder).filter(file => file.endsWith('.parquet') && file !== empty)
     for (const file of full) rmSync(join(folder, file), { recursive: true })
     return full.length + filesOf(loaded).size

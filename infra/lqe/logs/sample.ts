@@ -1,7 +1,7 @@
 /** Sample logs: eight days of invented requests to three projects, with the entries of each in the log of every service. */
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { requestsTable } from '../../../shared/engines/schema.ts'
-import type { Column, SqlType } from '../../../shared/sql/types.ts'
+import type { Column, SqlType, StructField } from '../../../shared/sql/types.ts'
 import { entryReader, type Json, timeColumn } from './entries.ts'
 import { type Folders, ParquetWriter, withStage } from './parquet.ts'
 import { publish, sourcesOf } from './publish.ts'
@@ -209,18 +209,14 @@ const values: [name: RegExp, choices: (string | number)[]][] = [
 ]
 
 /** @param time microseconds since 1970 */
-function inventRow(columns: Column[], time: number, random: Random): { [name: string]: Json } {
-  return Object.fromEntries(columns.map(({ name, type }) => [name, inventValue(name, type, time, random)]))
+function inventRow(fields: StructField[], time: number, random: Random): { [name: string]: Json } {
+  const valueOf = ({ name, type }: StructField) => inventValue(name ?? '', type, time, random)
+  return Object.fromEntries(fields.map(field => [field.name ?? '', valueOf(field)]))
 }
 
 function inventValue(name: string, type: SqlType, time: number, random: Random): Json {
   if (type.kind === 'ARRAY') return [inventValue(name, type.element, time, random)]
-  if (type.kind === 'STRUCT')
-    return inventRow(
-      type.fields.map(field => ({ ...field, name: field.name ?? '' })),
-      time,
-      random,
-    )
+  if (type.kind === 'STRUCT') return inventRow(type.fields, time, random)
   if (type.kind === 'TIMESTAMP') return name === timeColumn || random.chance(0.5) ? time : null
   if (type.kind === 'BOOL') return random.chance(0.5)
   if (type.kind === 'JSON') return {}

@@ -219,7 +219,7 @@ describe('an export', () => {
     await put(from, endpoint('a', 1), 1)
     await put(to, { ...endpoint('b', 1), name: 'a' }, 1)
     const error = {
-      name: 'ExportError',
+      name: 'CommandError',
       message: expect.stringMatching(/^a: two endpoints would have this name/),
     }
     await expect(imported(to, await exported(from))).rejects.toMatchObject(error)

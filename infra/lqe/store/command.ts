@@ -4,13 +4,13 @@ import { Command } from 'commander'
 import type { Store } from '../../../shared/stores/store.ts'
 import { writeWhole } from '../../../shared/data-folder.ts'
 import { accountHere, audit } from '../account.ts'
-import type { WithStore } from '../command.ts'
+import { CommandError, type WithStore } from '../command.ts'
 import { readText, typedPath } from '../path.ts'
 import { print, printData } from '../print.ts'
-import { contentsIn, ExportError, readContents, textOf } from './contents.ts'
+import { contentsIn, readContents, textOf } from './contents.ts'
 import { carryOutImport, planImport } from './import.ts'
 
-/** Its actions throw ExportError. @param author who imports, for the list of versions; `null` = the account and machine */
+/** Its actions throw CommandError. @param author who imports, for the list of versions; `null` = the account and machine */
 export function storeCommand(withStore: WithStore, author: () => string | null): Command {
   const command = new Command('store').description('definitions, keys and views: to a file, and from one')
   command
@@ -49,7 +49,7 @@ async function exportTo(store: Store, file: string): Promise<void> {
 async function importFrom(store: Store, file: string, dryRun: boolean, by: string | null): Promise<void> {
   const name = file === '-' ? 'Standard input' : file
   const read = readText(file, 'pipe it in, cat FILE | lqe store import -')
-  if ('fault' in read) throw new ExportError(`${name} ${read.fault}`)
+  if ('fault' in read) throw new CommandError(`${name} ${read.fault}`)
   const plan = await planImport(store, contentsIn(read.text, name))
   print(...plan.lines.flatMap(line => line.split('\n')))
   if (dryRun) return print(`${plan.writes.length} to write; nothing was done (--dry-run).`)

@@ -11,6 +11,7 @@ import type { Fields, Store } from '../../../shared/stores/store.ts'
 import { visibleJson } from '../../../shared/visible-text.ts'
 import { channelsFrom } from '../apply/channels.ts'
 import { atPlaces, problemsIn } from '../apply/yaml.ts'
+import { CommandError } from '../command.ts'
 
 export interface Contents {
   definitions: Definition[]
@@ -26,11 +27,6 @@ export interface Definition {
   /** `null` for one that is in force and not kept as a version, from before versions were kept. */
   kept: Omit<EndpointVersion, 'endpoint'> | null
   endpoint: Endpoint
-}
-
-/** What is wrong with an export, in words for the operator. */
-export class ExportError extends Error {
-  override readonly name = 'ExportError'
 }
 
 /** @throws StoreError, and ApiError for what a later version stored; a document that is no key is left out */
@@ -89,20 +85,20 @@ export function textOf({ definitions, keys, views, channels, issuers }: Contents
 /**
  * What `textOf` has written.
  * @param file for the error
- * @throws ExportError and QueriesError for anything else, and ApiError for an export of a later version
+ * @throws CommandError and QueriesError for anything else, and ApiError for an export of a later version
  */
 export function contentsIn(text: string, file: string): Contents {
   const exported = parse(text)
   if (typeof exported?.format !== 'number')
-    throw new ExportError(`${file} is no export: lqe store export writes one.`)
+    throw new CommandError(`${file} is no export: lqe store export writes one.`)
   assertReadable('export', exported, file)
   /** Of a list, each entry as `read` has it; an export of before there was the kind has none. */
   const all = <T>(kind: keyof Contents, read: (entry: Fields) => T | null | undefined): T[] => {
     const entries = exported[kind] ?? (kind === 'definitions' || kind === 'keys' ? null : [])
-    if (!Array.isArray(entries)) throw new ExportError(`${file} is damaged.`)
+    if (!Array.isArray(entries)) throw new CommandError(`${file} is damaged.`)
     return entries.map((entry: Fields, n) => {
       const found = read(entry)
-      if (!found) throw new ExportError(`${file}: ${kind}[${n}] is damaged.`)
+      if (!found) throw new CommandError(`${file}: ${kind}[${n}] is damaged.`)
       return found
     })
   }

@@ -13,8 +13,9 @@ import { everyKey, fieldsOfKey, keyReference, type KeyRecord } from '../../../sh
 import { batchesOf } from '../../../shared/stores/limits.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
 import { planChannels } from '../apply/channels.ts'
-import { type Step, stepFor } from '../apply/plan.ts'
-import { type Contents, type Definition, ExportError } from './contents.ts'
+import { linesOf, type Step, stepFor } from '../apply/plan.ts'
+import { CommandError } from '../command.ts'
+import type { Contents, Definition } from './contents.ts'
 
 export interface ImportPlan {
   /** Definitions last: what is in force has its versions. */
@@ -29,7 +30,7 @@ export interface ImportPlan {
 
 /**
  * @returns what is to be done, of which nothing is done yet
- * @throws ExportError where the export does not go with the store; StoreError
+ * @throws CommandError where the export does not go with the store; StoreError
  */
 export async function planImport(
   store: Store,
@@ -37,10 +38,10 @@ export async function planImport(
 ): Promise<ImportPlan> {
   const steps = await stepsFor(store, definitions)
   const ofChannels = (await planChannels(channels, store, { keepsOthers: true })).filter(isChange)
-  const inForce = [...steps, ...ofChannels].map(({ name, change, diff, write }) => {
-    const lines = diff === null ? '' : `\n${diff.replaceAll(/^/gm, '    ')}`
-    return { write: write!, line: `${change === 'created' ? '+' : '~'} ${name} ${change}${lines}` }
-  })
+  const inForce = [...steps, ...ofChannels].map(step => ({
+    write: step.write!,
+    line: linesOf(step).join('\n'),
+  }))
   const versions = counted('versions', await versionWrites(store, definitions))
   const ofKeys = await keyChanges(store, keys)
   const others = [
@@ -98,21 +99,21 @@ function isChange({ change }: Pick<Step, 'change'>): boolean {
   return change !== 'unchanged'
 }
 
-/** @throws ExportError for two endpoints of one id or name, and for more than a service takes */
+/** @throws CommandError for two endpoints of one id or name, and for more than a service takes */
 function assertOneEach(wanted: Endpoint[], documents: Document[]): void {
   const ids = new Set(wanted.map(({ id }) => id))
   const others = documents.filter(({ id }) => !ids.has(id)).map(({ fields }) => endpointIn(fields))
   const names = new Set<string>()
   for (const { name, id } of [...others, ...wanted]) {
     if (names.has(name))
-      throw new ExportError(
+      throw new CommandError(
         `${name}: two endpoints would have this name, one with the id ${id}. Remove one of them first.`,
       )
     names.add(name)
   }
-  if (ids.size < wanted.length) throw new ExportError('The export has an endpoint in force twice.')
+  if (ids.size < wanted.length) throw new CommandError('The export has an endpoint in force twice.')
   if (names.size > maxEndpoints)
-    throw new ExportError(`That makes ${names.size} endpoints; a service takes ${maxEndpoints}.`)
+    throw new CommandError(`That makes ${names.size} endpoints; a service takes ${maxEndpoints}.`)
 }
 
 /** Versions that the store lacks; one that either has ended stays so. */
@@ -142,7 +143,7 @@ async function keyChanges(store: Store, keys: Contents['keys']): Promise<Change[
         { write: { type: 'create', at, fields: fieldsOfKey(record) }, line: `+ key ${id} ${record.name}` },
       ]
     if (before?.hash !== record.hash)
-      throw new ExportError(`The store has another key with the id ${id}. Revoke one of them first.`)
+      throw new CommandError(`The store has another key with the id ${id}. Revoke one of them first.`)
     const set = {
       revokedAt: earlier(before.revokedAt, record.revokedAt),
       expiresAt: earlier(before.expiresAt, record.expiresAt),
@@ -161,13 +162,13 @@ async function viewWrites(store: Store, views: StoredView[]): Promise<Write[]> {
   return lacking.map(({ at, fields }) => ({ type: 'create', at, fields }))
 }
 
-/** @throws ExportError for one that the store has otherwise */
+/** @throws CommandError for one that the store has otherwise */
 async function missingIssuers(store: Store, issuers: KnownIssuer[]): Promise<KnownIssuer[]> {
   const known = await storedIssuers(store)
   return issuers.filter(({ name, issuer, text }) => {
     const before = known.find(one => one.name === name || one.issuer === issuer)
     if (before && before.text !== text)
-      throw new ExportError(`The store has the issuer ${before.name} otherwise. Remove one of them first.`)
+      throw new CommandError(`The store has the issuer ${before.name} otherwise. Remove one of them first.`)
     return !before
   })
 }

@@ -8,7 +8,7 @@ import { isBuilt, packageFolder } from '../../../shared/package-folder.ts'
 import { accessColumns, isCombined, parseAccess } from '../logs/access-log.ts'
 import { guessedRow, isNamedCsv, readCsv } from '../logs/csv.ts'
 import { BadEntry, parseJson, timeColumn } from '../logs/entries.ts'
-import { LogsError } from '../logs/error.ts'
+import { CommandError } from '../command.ts'
 import { type FormatOptions, isOfAccessLogs, otherFormat } from '../logs/formats.ts'
 import { readLines } from '../logs/lines.ts'
 import { checkFile } from '../logs/load.ts'
@@ -40,10 +40,10 @@ const mostLines = 100_000
 
 /**
  * Guesses a table from a file of NDJSON, of CSV with a line of names, or of a web server's access log.
- * @throws LogsError naming the option, or the file and its line
+ * @throws CommandError naming the option, or the file and its line
  */
 export async function guessTable({ file, tablesFolder, signal, ...given }: GuessOptions): Promise<NewTable> {
-  if (file === '-') throw new LogsError('table add reads its file twice: name a file, not -')
+  if (file === '-') throw new CommandError('table add reads its file twice: name a file, not -')
   checkFile(file)
   const name = given.name ?? nameOf(file)
   checkName(name)
@@ -71,10 +71,10 @@ function nameOf(file: string): string {
 
 function checkName(name: string): void {
   if (!/^[A-Za-z][A-Za-z0-9._-]{0,99}$/.test(name))
-    throw new LogsError(
+    throw new CommandError(
       `${JSON.stringify(name)} is no name of a table: --name takes letters, digits, dots, - and _, a letter first`,
     )
-  if (/\.rollup$/i.test(name)) throw new LogsError(`${name} is a name of roll-ups: choose another --name`)
+  if (/\.rollup$/i.test(name)) throw new CommandError(`${name} is a name of roll-ups: choose another --name`)
 }
 
 interface LoadWords extends Pick<NewTable, 'format'> {
@@ -82,7 +82,7 @@ interface LoadWords extends Pick<NewTable, 'format'> {
   time: string | undefined
 }
 
-/** @throws LogsError for a table that is there, with the command that loads the file into it, where it can */
+/** @throws CommandError for a table that is there, with the command that loads the file into it, where it can */
 function checkFree(name: string, tablesFolder: string, { file, format, time }: LoadWords): void {
   const tables = readTableSchemas(tablesFolder)
   const taken = sameTable(name, tables.keys())
@@ -94,7 +94,7 @@ function checkFree(name: string, tablesFolder: string, { file, format, time }: L
   const command = `npx lqe logs load ${taken} ${JSON.stringify(file)}${flags.join('')}`
   const fits = format !== 'combined' || isOfAccessLogs(tables.get(taken)!)
   const remedy = fits ? `load the file into it with ${command}, or choose` : 'choose'
-  throw new LogsError(`There is a table ${taken}: ${remedy} another --name`)
+  throw new CommandError(`There is a table ${taken}: ${remedy} another --name`)
 }
 
 /** The one of these tables that has the name in BigQuery, where `_` stands for other characters. */
@@ -105,7 +105,7 @@ export function sameTable(name: string, tables: Iterable<string>): string | unde
 
 const parsers = { ndjson: parseJson, combined: parseAccess, csv: guessedRow }
 
-/** @throws LogsError for a file without any entry, with the reason of the first bad line */
+/** @throws CommandError for a file without any entry, with the reason of the first bad line */
 async function look(file: string, table: string, signal?: AbortSignal) {
   let format: NewTable['format'] | undefined = isNamedCsv(file) ? 'csv' : undefined
   const guess = new Guess(format === 'csv')
@@ -120,7 +120,7 @@ async function look(file: string, table: string, signal?: AbortSignal) {
     const onward = `> ${table}-lines.ndjson; npx lqe table add ${table}-lines.ndjson --name ${table}`
     const isFirst = entries === 0 && bad === undefined && format === 'ndjson'
     const hint = isFirst ? otherFormat(file, line, { table, columns: [] }, onward) : null
-    if (hint !== null) throw new LogsError(`${hint}. No table was made.`)
+    if (hint !== null) throw new CommandError(`${hint}. No table was made.`)
     try {
       const entry = parsers[format](line)
       if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
@@ -134,12 +134,12 @@ async function look(file: string, table: string, signal?: AbortSignal) {
   }
   if (entries > 0) return { guess, format: format! }
   const reason = bad ?? `${file} is empty`
-  throw new LogsError(
+  throw new CommandError(
     `${reason}. No table was made: it takes NDJSON, a JSON object on each line, CSV with a line of names in a file called .csv, or an access log`,
   )
 }
 
-function noTime(file: string, asked: string | undefined, found: string[]): LogsError {
+function noTime(file: string, asked: string | undefined, found: string[]): CommandError {
   const choices =
     found.length > 0 ? `of its fields ${found.join(', ')} hold times` : 'none of its fields holds times'
   const what =
@@ -148,7 +148,7 @@ function noTime(file: string, asked: string | undefined, found: string[]): LogsE
       : `--time ${asked}: no field of that name holds the time of each entry in ${file}`
   const remedy =
     found.length > 0 ? ': choose one with --time <field>' : '; a log table needs one in each entry'
-  return new LogsError(`${what}; ${choices}${remedy}`)
+  return new CommandError(`${what}; ${choices}${remedy}`)
 }
 
 /** The columns, a line each, nested ones indented. */
@@ -163,7 +163,7 @@ export function columnLines(schema: FieldSchema[], indent = '  '): string[] {
 /**
  * Makes the table, first its folder and then its schema file, by which a running service finds it.
  * @returns the schema's file
- * @throws LogsError where the folder of schemas cannot be written
+ * @throws CommandError where the folder of schemas cannot be written
  */
 export async function makeTable(
   { name, schema }: NewTable,
@@ -175,13 +175,13 @@ export async function makeTable(
   )
   const isShipped = isBuilt && tablesFolder.startsWith(packageFolder)
   if (isShipped)
-    throw new LogsError('This folder has no tables/ for a table of your own: lqe init makes one.')
+    throw new CommandError('This folder has no tables/ for a table of your own: lqe init makes one.')
   const file = schemaFile(tablesFolder, name)
   const text = `${JSON.stringify(schema, null, 2)}\n`
   try {
     await writeWhole(file, beside => asUsual(() => writeFileSync(beside, text)))
   } catch (error) {
-    throw new LogsError(
+    throw new CommandError(
       `TABLES_DIR: ${tablesFolder} cannot be written (${(error as NodeJS.ErrnoException).code})`,
     )
   }

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Command } from 'commander'
 import { loadAndReport, stoppable } from '../logs/command.ts'
-import { LogsError } from '../logs/error.ts'
+import { CommandError } from '../command.ts'
 import type { Folders } from '../logs/parquet.ts'
 import { typedPath } from '../path.ts'
 import { guessTable, columnLines, makeTable, type NewTable, takeBack } from './add.ts'
@@ -14,7 +14,7 @@ interface AddFlags {
   yes: boolean
 }
 
-/** The command `table`. Its actions throw LogsError. @param settings is called when a subcommand runs */
+/** The command `table`. Its actions throw CommandError. @param settings is called when a subcommand runs */
 export function tableCommand(settings: () => Folders): Command {
   const command = new Command('table').description('log tables of this machine: add')
   command
@@ -37,7 +37,7 @@ async function add(file: string, { yes, ...flags }: AddFlags, folders: Folders):
   const table = await stoppable(signal => guessTable({ ...flags, ...folders, file, signal }))
   show(table)
   if (!yes && !(await agreed()))
-    throw new LogsError('No table was made. With --yes it is made without a question.')
+    throw new CommandError('No table was made. With --yes it is made without a question.')
   const schemaFile = await makeTable(table, folders)
   print(`The table ${table.name} is in ${schemaFile}; a running service has it at once.`)
   const time = flags.time === undefined ? {} : { time: flags.time }

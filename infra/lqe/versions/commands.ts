@@ -14,12 +14,12 @@ import { carryOut, diffOf, stepFor } from '../apply/plan.ts'
 import { planRollups, removeUnused } from '../apply/rollups.ts'
 import { findAmong, upstreamFaults } from '../apply/upstream.ts'
 import { dotted } from '../apply/yaml.ts'
-import type { WithServices } from '../command.ts'
+import { CommandError, type WithServices } from '../command.ts'
 import { print } from '../print.ts'
 import { endpointsCollection } from '../../../shared/endpoints/lookup.ts'
 import type { Document, Store } from '../../../shared/stores/store.ts'
 
-/** Its action throws VersionError for an endpoint that was never applied, and to forget the version in force. */
+/** Its action throws CommandError for an endpoint that was never applied, and to forget the version in force. */
 export function versionsCommand(withServices: WithServices): Command {
   return new Command('versions')
     .description(
@@ -32,7 +32,7 @@ export function versionsCommand(withServices: WithServices): Command {
     )
 }
 
-/** Its action throws VersionError for a version that is unknown, or a beginning that several have. */
+/** Its action throws CommandError for a version that is unknown, or a beginning that several have. */
 export function diffCommand(withServices: WithServices): Command {
   return new Command('diff')
     .description('print the lines in which two versions of an endpoint differ')
@@ -55,8 +55,7 @@ export function restoreCommand(withServices: WithServices, author: () => string 
 
 async function list({ store }: Services, name: string): Promise<void> {
   const versions = await versionsOf(store, name)
-  const current = await inForce(store, versions[0]!.endpoint)
-  const inUse = current && nameOfVersion(endpointIn(current.fields))
+  const inUse = await versionInForce(store, versions[0]!.endpoint)
   for (const { endpoint, createdAt, createdBy, appliedAt, appliedBy, ended } of versions) {
     const version = nameOfVersion(endpoint)
     const mark = version === inUse ? '*' : ' '
@@ -65,20 +64,19 @@ async function list({ store }: Services, name: string): Promise<void> {
     const end = ended ? ', ended' : ''
     print(`${mark} ${version}  ${atAndBy(appliedAt, appliedBy)}${again}${end}`)
   }
-  if (!current) print(`${name} was removed; lqe restore ${name} VERSION puts it in force again.`)
+  if (inUse === null) print(`${name} was removed; lqe restore ${name} VERSION puts it in force again.`)
 }
 
 function atAndBy(time: Date, by: string | null): string {
   return `${time.toISOString().slice(0, 19)}Z by ${by ?? 'unknown'}`
 }
 
-/** @throws VersionError for the version in force */
+/** @throws CommandError for the version in force */
 async function forget({ store }: Services, name: string, text: string): Promise<void> {
   const endpoint = pick(await versionsOf(store, name), text)
   const version = nameOfVersion(endpoint)
-  const current = await inForce(store, endpoint)
-  if (current && nameOfVersion(endpointIn(current.fields)) === version)
-    throw new VersionError(`${version} is in force. Apply or restore another version first.`)
+  if ((await versionInForce(store, endpoint)) === version)
+    throw new CommandError(`${version} is in force. Apply or restore another version first.`)
   await store.remove(documentAt(endpoint))
   print(`Forgot ${version}: it answers ${name} no more, everywhere within 30 seconds.`)
 }
@@ -92,13 +90,13 @@ async function diff({ store }: Services, name: string, a: string, b?: string): P
 
 async function current({ store }: Pick<Services, 'store'>, of: Endpoint): Promise<Endpoint> {
   const document = await inForce(store, of)
-  if (!document) throw new VersionError(`${of.name} was removed: name two versions.`)
+  if (!document) throw new CommandError(`${of.name} was removed: name two versions.`)
   return endpointIn(document.fields)
 }
 
 /**
  * Looks at the endpoint, and at those that read the rows of others.
- * @throws EngineError, VersionError
+ * @throws EngineError, CommandError
  */
 async function describeWith(endpoint: Endpoint, others: Endpoint[], engine: QueryEngine): Promise<void> {
   const all = [endpoint, ...others]
@@ -107,14 +105,14 @@ async function describeWith(endpoint: Endpoint, others: Endpoint[], engine: Quer
     const [fault] = upstreamFaults(one, all)
     if (fault) {
       const place = `${one.name}: ${dotted(fault.pointer)}`
-      throw new VersionError(`${endpoint.version} cannot be restored: ${place} ${fault.detail}`)
+      throw new CommandError(`${endpoint.version} cannot be restored: ${place} ${fault.detail}`)
     }
     const found = await find(one)
     await engine.describe({ sql: found.sql, bindings: emptyBindings(found) })
   }
 }
 
-/** What `apply` does with one endpoint, without its files. @throws VersionError, EngineError, StoreError */
+/** What `apply` does with one endpoint, without its files. @throws CommandError, EngineError, StoreError */
 async function restore(
   { store, engine, endpoints }: Services,
   name: string,
@@ -126,7 +124,7 @@ async function restore(
   if (step.change === 'unchanged') return print(`${endpoint.version} is in force.`)
   const refused = (error: unknown) => {
     if (!(error instanceof EngineError)) throw error
-    throw new VersionError(`${endpoint.version} cannot be restored as the tables are now: ${error.message}`)
+    throw new CommandError(`${endpoint.version} cannot be restored as the tables are now: ${error.message}`)
   }
   const others = (await endpoints.all()).filter(({ id }) => id !== endpoint.id)
   await describeWith(endpoint, others, engine).catch(refused)
@@ -139,19 +137,14 @@ async function restore(
   print('The files in queries/ are as they were: the next apply puts theirs in force.')
 }
 
-/** What stops a command on versions. The message is for the operator. */
-export class VersionError extends Error {
-  override readonly name = 'VersionError'
-}
-
 /**
  * The versions of an endpoint, the last applied first.
- * @throws VersionError where there are none
+ * @throws CommandError where there are none
  */
 export async function versionsOf(store: Store, name: string): Promise<EndpointVersion[]> {
   const versions = await listVersions(store, name)
   if (versions.length === 0)
-    throw new VersionError(
+    throw new CommandError(
       `No version of ${name} is kept: apply keeps them. lqe endpoint list has the names.`,
     )
   return versions
@@ -162,19 +155,24 @@ export const versionWords = 'a version, its beginning, or previous: the one befo
 
 /**
  * The version that a text names: all of it, its beginning, or `previous`.
- * @throws VersionError where that is none of them, or several
+ * @throws CommandError where that is none of them, or several
  */
 export function pick(versions: EndpointVersion[], text: string): Endpoint {
   const isPrevious = text === 'previous'
-  if (text.length < 4) throw new VersionError('Name a version by at least 4 characters of it.')
+  if (text.length < 4) throw new CommandError('Name a version by at least 4 characters of it.')
   const beginning = versions.filter(({ endpoint }) => nameOfVersion(endpoint).startsWith(text))
   const exact = beginning.filter(({ endpoint }) => nameOfVersion(endpoint) === text)
   const found = isPrevious ? versions.slice(1, 2) : exact.length > 0 ? exact : beginning
   if (found.length === 1) return found[0]!.endpoint
   const { name } = versions[0]!.endpoint
-  if (isPrevious) throw new VersionError(`${name} has no version before the one in force.`)
+  if (isPrevious) throw new CommandError(`${name} has no version before the one in force.`)
   const what = found.length === 0 ? 'is no version' : 'begins more than one version'
-  throw new VersionError(`${text} ${what} of ${name}. lqe versions ${name} lists them.`)
+  throw new CommandError(`${text} ${what} of ${name}. lqe versions ${name} lists them.`)
+}
+
+async function versionInForce(store: Store, endpoint: Endpoint): Promise<string | null> {
+  const current = await inForce(store, endpoint)
+  return current && nameOfVersion(endpointIn(current.fields))
 }
 
 /** The document in force; `null` where the endpoint was removed. */

@@ -11,21 +11,21 @@ import { ApiError } from '../../../shared/errors.ts'
 import type { Services } from '../../../shared/services.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import type { ParameterSet } from '../../../shared/warm/batch.ts'
-import { firstDifference, printSet } from '../apply/compare.ts'
+import { firstDifference, printSet } from '../apply/compare-rollups.ts'
 import { valueDiff } from '../apply/diff.ts'
 import { readQueries } from '../apply/read.ts'
-import { type WithServices, wholeNumber } from '../command.ts'
+import { CommandError, type WithServices, wholeNumber } from '../command.ts'
 import { typedPath } from '../path.ts'
 import { answerOf, findEndpoint } from '../query.ts'
 import { print } from '../print.ts'
-import { pick, VersionError, versionsOf, versionWords } from './commands.ts'
+import { pick, versionsOf, versionWords } from './commands.ts'
 
 interface CompareOptions {
   with: string
   sets: number
 }
 
-/** Its action throws ApiError, VersionError or QueriesError, and sets exit code 1 where answers differ. */
+/** Its action throws ApiError, CommandError or QueriesError, and sets exit code 1 where answers differ. */
 export function compareCommand(withServices: WithServices): Command {
   return new Command('compare')
     .description(
@@ -59,15 +59,15 @@ async function compare(services: Services, name: string, { with: text, sets: mos
   if (equal < sets.length) process.exitCode = 1
 }
 
-/** @throws VersionError, QueriesError */
+/** @throws CommandError, QueriesError */
 async function otherVersion(store: Store, current: Endpoint, text: string): Promise<Endpoint> {
   if (text.endsWith('.sql'))
-    throw new VersionError(`A file is named by its definition: did you mean ${text.replace(/sql$/, 'yaml')}?`)
+    throw new CommandError(`A file is named by its definition: did you mean ${text.replace(/sql$/, 'yaml')}?`)
   if (!text.endsWith('.yaml')) return pick(await versionsOf(store, current.name), text)
   const file = typedPath(text)
   const source = readQueries(dirname(file)).find(({ yamlFile }) => normalize(yamlFile) === normalize(file))
   if (!source)
-    throw new VersionError(`${text} is no file of an endpoint, such as queries/${current.name}.yaml`)
+    throw new CommandError(`${text} is no file of an endpoint, such as queries/${current.name}.yaml`)
   return source.endpoint
 }
 

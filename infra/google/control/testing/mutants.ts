@@ -2,7 +2,8 @@
  * What set-up makes, one thing after the other taken away: each as it would be if set-up had forgotten it. A rehearsal has to fail
  * for each, and its message has to name what is missing.
  */
-import { apis, projectRoles } from '../../../deploy/project.ts'
+import { apis } from '../../../deploy/project.ts'
+import { projectRoles } from '../../../deploy/rights.ts'
 import { accountNames } from '../../../deploy/settings.ts'
 import type { State } from '../plane.ts'
 

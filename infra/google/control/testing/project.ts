@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { State } from '../plane.ts'
-import { newProject, overrides, startControlPlane } from '../server.ts'
+import { State } from '../plane.ts'
+import { overrides, startControlPlane } from '../server.ts'
 import type { Processes } from '../serving.ts'
 
 export type Project = Awaited<ReturnType<typeof openProject>>
@@ -13,7 +13,7 @@ export type Project = Awaited<ReturnType<typeof openProject>>
 /** @param state that of a project `my-project` which has nothing yet, if it is left out */
 export async function openProject({
   id = 'my-project',
-  state = newProject(id),
+  state = new State(id),
   processes,
 }: { id?: string; state?: State; processes?: Processes } = {}) {
   /** For settings and tokens; it is removed with the project. */
@@ -63,6 +63,10 @@ export function changes(call: string): boolean {
 }
 
 /** What a script may have changed: all but the operations, whose names differ from run to run. */
-export function lasting({ projects, policies, resources }: State): Omit<State, 'operations' | 'refused'> {
+export function lasting({
+  projects,
+  policies,
+  resources,
+}: State): Pick<State, 'projects' | 'policies' | 'resources'> {
   return structuredClone({ projects, policies, resources })
 }

@@ -2,7 +2,7 @@
  * Compares queries over roll-ups with the endpoint's own: both are run for sample sets, and must give the same rows.
  */
 import pMap from 'p-map'
-import { EngineError, type QueryEngine, type Result } from '../../../shared/engines/engine.ts'
+import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { sampleSets } from '../../../shared/endpoints/samples.ts'
 import {
@@ -71,8 +71,12 @@ async function difference(
 ): Promise<string | null> {
   try {
     const time = await timeOf(engine)
-    const alone = (saved: SavedQuery) => (set: ParameterSet) =>
-      runAlone(engine, endpoint, atOnce(saved, time), set)
+    const limits = { maxRows: endpoint.maxRows, timeoutMs: endpoint.timeoutSeconds * 1000 }
+    // Without what the run cost.
+    const alone = (saved: SavedQuery) => async (set: ParameterSet) => {
+      const { columns, rows, truncated } = await engine.run(statementOf(atOnce(saved, time), set), limits)
+      return [columns.map(({ name }) => name), rows, truncated]
+    }
     const fitting = sampleSets(endpoint).filter(set => queryFor(endpoint, set).sql === query.sql)
     if (fitting.length === 0) return 'could not be compared: none of the examples fits `when`'
     const each = (sets: ParameterSet[]) => pMap(sets, alone(query), { concurrency: 1 })
@@ -114,20 +118,6 @@ function messageOf(error: unknown): string {
   }
   if (error instanceof Error) return error.message
   throw error
-}
-
-/** The rows of a query for one set, without what the run cost. */
-async function runAlone(
-  engine: QueryEngine,
-  { maxRows, timeoutSeconds }: Endpoint,
-  query: SavedQuery,
-  set: ParameterSet,
-): Promise<object> {
-  return shownOf(await engine.run(statementOf(query, set), { maxRows, timeoutMs: timeoutSeconds * 1000 }))
-}
-
-function shownOf({ columns, rows, truncated }: Result): object {
-  return [columns.map(({ name }) => name), rows, truncated]
 }
 
 /** As `project="abc" interval="daily"`, for messages. */
