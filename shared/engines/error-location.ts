@@ -53,7 +53,11 @@ const suspicions: Suspicion[] = [
   ['Division by zero', division, divisionInstead],
   ['Unknown time zone', each(unknownZones), zoneInstead, 'each'],
   ['Array index is out of bounds', where(isIndex), '[SAFE_OFFSET(n)] gives NULL'],
-  ['A scalar subquery returned more', where(isScalarQuery), 'add LIMIT 1, or aggregate'],
+  [
+    'A scalar subquery returned more',
+    where(({ kind }) => kind === 'ScalarSubquery'),
+    'add LIMIT 1, or aggregate',
+  ],
   ['A date or time does not have the format', where(isCall(/^PARSE_/)), 'SAFE.PARSE_... gives NULL'],
   ['Bad regular expression: invalid perl operator', regexp, 'RE2 has no look-ahead and no backreferences'],
   ['Bad regular expression', regexp],
@@ -118,10 +122,6 @@ function isCast(node: AnyNode): boolean {
 function isReading(node: AnyNode): boolean {
   const read = isCall(/^(DATE|DATETIME|TIME|TIMESTAMP|FROM_BASE(32|64))$/)(node) ? children(node) : []
   return read.some(({ kind }) => kind !== 'Literal' && kind !== 'ParameterReference')
-}
-
-function isScalarQuery({ kind }: AnyNode): boolean {
-  return kind === 'ScalarSubquery'
 }
 
 function isPlainAggregate(node: AnyNode): boolean {

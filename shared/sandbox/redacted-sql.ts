@@ -457,7 +457,7 @@ class Judge {
     return isRow ? this.valueOfRow({ columns, rest: null }, node) : this.change('STRUCT', values, node)
   }
 
-  private cases(node: ast.Expression & { kind: 'Case' }): Value {
+  private cases(node: ast.Case): Value {
     const whens = node.branches.map(({ when }) => this.value(when))
     const conditions = node.operand ? [this.compare([this.value(node.operand), ...whens], node)] : whens
     const results = [...node.branches.map(({ then }) => then), ...(node.otherwise ? [node.otherwise] : [])]
@@ -501,7 +501,7 @@ class Judge {
     return { ...value, problem: new Violation(says.place, node.at), opens: false }
   }
 
-  private binary(node: ast.Expression & { kind: 'Binary' }): Value {
+  private binary(node: ast.Binary): Value {
     const { operator, left, right } = node
     const sides = [this.value(left), this.value(right)]
     if (operator === 'AND' || operator === 'OR') return this.truth(sides.map(side => this.use(side)))

@@ -190,13 +190,8 @@ function meaningOf(thrown: unknown): Meaning {
   if (reason !== null && Object.hasOwn(byReason, reason)) return byReason[reason]!
   if (status !== null) return byStatus[status] ?? { reason: 'failed' }
   if (/credential|project id/i.test(message)) return misconfigured
-  // Without a status: no connection, or a broken one; else a response that cannot be read.
-  return hasCode(thrown) ? busy : broken
-}
-
-/** Node's errors have a code such as ECONNRESET. */
-function hasCode(thrown: unknown): boolean {
-  return typeof (thrown as { code?: unknown } | null)?.code === 'string'
+  // No connection, or a broken one, is an error of Node's, which has a code such as ECONNRESET; else a response cannot be read.
+  return typeof (thrown as { code?: unknown } | null)?.code === 'string' ? busy : broken
 }
 
 interface Wording {

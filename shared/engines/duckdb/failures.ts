@@ -92,7 +92,9 @@ export function engineError(error: unknown): EngineError {
   }
   const text = messageOf(error)
   const [reason = 'failed', pattern, meaning = 'The local engine failed'] =
-    meanings.find(([, pattern]) => matches(text, pattern)) ?? []
+    meanings.find(([, pattern]) =>
+      typeof pattern === 'string' ? text.startsWith(pattern) : pattern.test(text),
+    ) ?? []
   const words = meaning.replace('$1', () => (pattern as RegExp).exec(text)![1]!)
   if (reason !== 'failed') return new EngineError(reason, words, { cause: error })
   // Callers do not see why a run failed; operators look for the file, or for DuckDB's own words, without what they quote.
@@ -121,8 +123,4 @@ export function isFatal(error: unknown): boolean {
 function messageOf(error: unknown): string {
   const text = String((error as { message?: unknown } | undefined)?.message ?? error)
   return text.replace(/^Failed to extract statements: /, '')
-}
-
-function matches(text: string, pattern: RegExp | string): boolean {
-  return typeof pattern === 'string' ? text.startsWith(pattern) : pattern.test(text)
 }

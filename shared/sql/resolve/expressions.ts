@@ -234,7 +234,7 @@ function resolveList(context: Context, nodes: ast.Expression[], scope: Scope): v
   if (type) for (const [at, node] of nodes.entries()) coerce(context, node, values[at]!, type)
 }
 
-function caseExpression(context: Context, node: ast.Expression & { kind: 'Case' }, scope: Scope): Value {
+function caseExpression(context: Context, node: ast.Case, scope: Scope): Value {
   const tests = node.branches.map(branch => branch.when)
   const results = [...node.branches.map(branch => branch.then), ...(node.otherwise ? [node.otherwise] : [])]
   if (node.operand) {
@@ -313,7 +313,7 @@ function withExpression(context: Context, { variables, body }: ast.WithExpressio
 }
 
 /** No function here takes one; its names are not mistaken for columns. */
-function lambda(context: Context, node: ast.Expression & { kind: 'Lambda' }, scope: Scope): Value {
+function lambda(context: Context, node: ast.Lambda, scope: Scope): Value {
   const variables = node.parameters.map(({ name }) =>
     elementVariable({ name, type: anything, from: { kind: 'node', node } }, null),
   )

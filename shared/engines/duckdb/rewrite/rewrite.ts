@@ -150,7 +150,9 @@ const printers: { [Kind in ast.Expression['kind']]: Printer<Kind> } = {
   Call: call,
   Case: caseExpression,
   Cast: cast,
-  Exists: exists,
+  // As a filter of the array where the query only reads an UNNEST.
+  Exists: (context, node, scope) =>
+    someElement(context, node.query, scope) ?? `EXISTS(${context.query(node.query, scope).sql})`,
   Extract: extract,
   FieldAccess: (context, node, scope) => fieldOf(context.expression(node.of, scope), node.field),
   In: inOperator,
@@ -249,11 +251,6 @@ function position(node: ast.Subscript, array: string, index: string): string {
       : `(${index} + CASE WHEN ${index} < ${2 ** 31} THEN 1 ELSE 0 END)`
   if (node.mode?.startsWith('SAFE_')) return `CASE WHEN ${at} > 0 THEN ${at} END`
   return `CASE WHEN ${at} < 1 OR ${at} > len(${array}) THEN ${raise('Array index is out of bounds')} ELSE ${at} END`
-}
-
-/** As a filter of the array where the query only reads an UNNEST (`someElement`), else as DuckDB's EXISTS. */
-function exists(context: Context, node: ast.Exists, scope: Scope): string {
-  return someElement(context, node.query, scope) ?? `EXISTS(${context.query(node.query, scope).sql})`
 }
 
 /**
