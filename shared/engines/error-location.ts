@@ -15,7 +15,6 @@ import { calledName, children, descendants, descendantsHere } from '../sql/walk.
 import { isZone } from './calendar.ts'
 import { EngineError } from './engine.ts'
 
-/** The parts of a query that can have caused an error. */
 type Suspects = (query: Query) => AnyNode[]
 
 /**
@@ -128,7 +127,6 @@ function isPlainAggregate(node: AnyNode): boolean {
   return node.kind === 'Call' && isAggregateName(calledName(node)) && !node.over
 }
 
-/** As a message names a part of the query. */
 function display(node: AnyNode): string {
   if (node.kind === 'Call') return calledName(node)
   return 'operator' in node && typeof node.operator === 'string' ? node.operator : node.kind.toUpperCase()

@@ -322,7 +322,6 @@ class Judge {
     }
   }
 
-  /** The row of a table as a value. */
   private rowOf(variable: RangeVariable, node: ast.Path): Value {
     const columns = variable.columns.map(column => ({ name: column.name, value: this.valueOf(column) }))
     const row = { columns, rest: variable.open === null ? null : restOfStored }
@@ -346,7 +345,6 @@ class Judge {
     return { holds: isChosen ? 'chosen' : holds, kinds, name: null, row, problem, asks, opens: true }
   }
 
-  /** Of a query as a value. */
   private valueOfQuery(query: ast.Query): Value {
     return vary(either(partsOf(this.query(query))))
   }
@@ -439,7 +437,6 @@ class Judge {
     return operands.every(isConstant) ? { ...constant, scalar: true } : chosen
   }
 
-  /** A list that the query writes or selects. */
   private listOf(items: Value[], node: ast.AnyNode): Value {
     if (items.some(isStored)) return { ...this.change('ARRAY', items, node), list: true }
     const list = { ...union(items), scalar: false, literal: undefined }

@@ -108,7 +108,6 @@ class Shape {
     return from
   }
 
-  /** The query behind a table; `null` for a real table. */
   private queryOf(table: ast.TableReference | ast.DerivedTable): ast.Query | null {
     if (table.kind === 'DerivedTable') return table.query
     const { rows, tables } = this.resolution

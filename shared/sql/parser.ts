@@ -40,7 +40,6 @@ export function parse(sql: string, limits: Partial<Limits> = {}): ast.Query {
   return query
 }
 
-/** Scalar types by each of their spellings. */
 const scalars: ReadonlyMap<string, ScalarName> = new Map([
   ...scalarNames.map(name => [name, name] as const),
   ...Object.entries(scalarAliases),
@@ -54,7 +53,6 @@ const sizes: Partial<Record<ScalarName, [behind: number, before: number]>> = {
   STRING: [0, Infinity],
 }
 
-/** What to write where a type cannot have a size, else `null`. */
 function sizeHint(kind: ScalarName, size: number[]): string | null {
   const [behind, before] = sizes[kind] ?? [-1, 0]
   const [precision = 0, scale = 0] = size
@@ -436,7 +434,6 @@ class Parser extends Cursor {
     return pipes.starOf(at, { of, except, replace })
   }
 
-  /** A value under a name. */
   private column(alias = () => this.alias()): ast.SelectColumn {
     const { at } = this.token
     return { kind: 'SelectColumn', expression: this.expression(), alias: alias(), at }
@@ -529,7 +526,6 @@ class Parser extends Cursor {
     return this.parenthesized(() => this.columns(() => this.identifier()))
   }
 
-  /** One, or several in parentheses. */
   private oneOrMore<Item>(item: () => Item): Item[] {
     return this.isSymbol('(') ? this.parenthesized(() => this.columns(item)) : [item()]
   }
@@ -569,7 +565,6 @@ class Parser extends Cursor {
     })
   }
 
-  /** A table, and PIVOT or UNPIVOT after it. */
   private turned(of: ast.From): ast.From {
     const { at, value } = this.token
     const operator = this.operatorFollows() ? this.takeOneOf('PIVOT', 'UNPIVOT') : null
@@ -616,7 +611,6 @@ class Parser extends Cursor {
     return { kind: 'Path', parts: this.dotted(this.identifier()), at }
   }
 
-  /** A name and those behind its dots. */
   private dotted(first: ast.Identifier): ast.Identifier[] {
     const names = [first]
     while (this.takeSymbol('.')) {
@@ -721,7 +715,6 @@ class Parser extends Cursor {
     return this.list(() => this.expression())
   }
 
-  /** An expression without AND, OR, NOT and comparisons. */
   private arithmetic(): ast.Expression {
     return this.nested(() => this.operators(precedence.bitOr))
   }
@@ -844,7 +837,6 @@ class Parser extends Cursor {
 
   // ---- operands: literals, names, brackets, and the `.field`, `[index]` and `::type` after them
 
-  /** An operand with its fields, indexes and casts. */
   private suffixed(): ast.Expression {
     let operand = this.primary()
     if (/^(TypedLiteral|Case)$/.test(operand.kind) && (this.isSymbol('[') || this.isSymbol('.'))) {

@@ -276,7 +276,6 @@ const aboutTypes: [RegExp, string][] = [
   ],
 ]
 
-/** Messages that name resources. */
 const aboutResources =
   /access denied|permission|not found: (table|dataset|project|routine|job)|[\w-]+:[\w-]+\.\w/i
 

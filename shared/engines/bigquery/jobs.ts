@@ -46,7 +46,6 @@ export class JobRun {
   private readonly rest: Rest
   private readonly deadline: Deadline
   private readonly options: JobOptions
-  /** The job to cancel. */
   private job: JobReference | null = null
   private bytes: number | null = null
 

@@ -60,7 +60,6 @@ function hasBytes(type: Type | null): boolean {
 
 const isNull = (node: Expression | undefined) => node?.kind === 'Literal' && node.literal === 'NULL'
 
-/** Of an integer that is written out, with its sign. */
 function writtenInteger(node: Expression | undefined): number | null {
   if (node?.kind === 'Unary' && node.operator === '-') {
     const number = writtenInteger(node.operand)
@@ -173,7 +172,6 @@ export function partOf(node: Expression): string | null {
   return day?.kind === 'Path' ? `WEEK(${day.parts[0]!.name.toUpperCase()})` : null
 }
 
-/** Functions that take bare words. */
 const ofWords = new Set(
   [...functions].flatMap(([name, { signatures }]) =>
     signatures.some(({ parameters }) => parameters.some(({ kind }) => isBareWord(kind))) ? [name] : [],

@@ -167,7 +167,6 @@ function like(context: Context, node: ast.Like, scope: Scope): Value {
   return valueOf('BOOL')
 }
 
-/** Two texts, or both of bytes. */
 function likeSides(context: Context, node: ast.Like, nodes: ast.Expression[], sides: Value[]): void {
   const kind = (['STRING', 'BYTES'] as const).find(kind => sides.every(side => coerces(side, { kind })))
   if (!kind) noSignature(context, node, 'operator LIKE', sides)

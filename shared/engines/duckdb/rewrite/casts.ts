@@ -150,7 +150,6 @@ function floatDigits(node: Expression): string | null {
   return digits === null ? null : `-${digits}`
 }
 
-/** What is no date or time: to text, or from text, by a format. */
 const formatted: Record<string, (sql: string, format: string) => string> = {
   'BYTES>STRING': (sql, format) => `gsql_cast_bytes_text(${format}, ${sql})`,
   'INT64>STRING': (sql, format) => `gsql_cast_decimal_text(${format}, CAST(${sql} AS VARCHAR))`,

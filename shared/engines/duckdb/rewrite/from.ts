@@ -72,7 +72,6 @@ export function fromClause(context: Context, node: From, outer: Scope | null): F
   }
 }
 
-/** FromRows under a name of their own. */
 function table(
   context: Context,
   source: Source,
@@ -138,7 +137,6 @@ function pivot(context: Context, node: Pivot, input: FromRows, outer: Scope | nu
   return { sql, names, order: [] }
 }
 
-/** A select list in DuckDB, with a name of its own for each column. */
 function selectList(context: Context, columns: readonly Column[], values: string[]) {
   const names = columns.map(({ name }) => context.uniqueName(name ?? 'f'))
   return { items: values.map((sql, at) => `${sql} AS ${quoteName(names[at]!)}`).join(', '), names }

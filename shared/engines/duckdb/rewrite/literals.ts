@@ -41,7 +41,6 @@ export function negativeInteger({ text }: ast.Literal): Typed {
   return { ...integer(-BigInt(text)), origin: 'literal' }
 }
 
-/** How a literal of a type is written, for messages. */
 const forms: Partial<Record<ScalarName, string>> = {
   DATE: "a date is written '2026-01-31'",
   DATETIME: "a date with time is written '2026-01-31 12:00:00'",

@@ -20,7 +20,6 @@ export function path(context: Context, { parts }: Path, reference: Reference, sc
   return key ? typed(key.sql, whole.type) : whole
 }
 
-/** The key of GROUP BY that a path is. */
 function keyOfPath(context: Context, parts: Identifier[], reference: Reference) {
   if (context.keys.paths.size === 0) return undefined
   const { root, fields } = placeOf(reference, parts)

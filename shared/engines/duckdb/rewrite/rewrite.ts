@@ -285,7 +285,6 @@ function levels(context: Context, expression: ast.Expression, scope: Scope): Set
   return new Set(namesIn(context, expression).map(path => levelOf(context, path, scope)))
 }
 
-/** Whether an expression holds what cannot stand in a DuckDB lambda. */
 function needsQuery(node: ast.AnyNode): boolean {
   return [...descendants(node)].some(inner => inner.kind === 'Query' || isOverRows(inner))
 }

@@ -70,7 +70,6 @@ function step(context: Context, right: Source, left: FromRows, from: Lists, oute
   return derivedRows(context, { ...left, source })
 }
 
-/** The elements for which the condition of a LEFT JOIN holds. */
 function matching(
   context: Context,
   { variables }: Source,

@@ -349,7 +349,6 @@ function withFlags(text: string, all: string): string {
   return written.padStart(Number(width), /^ ?\d/.test(text) && !flags.includes('_') ? '0' : ' ')
 }
 
-/** Most digits of a fraction that are written. */
 const mostDigits = 18
 
 /** A civil time in a format of GoogleSQL; elements that the type does not have stay as they are. */

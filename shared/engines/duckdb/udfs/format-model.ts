@@ -200,7 +200,6 @@ function numberText(text: string, number: Digits): string {
   return addSign(model, empty ? '' : body, width, number, empty)
 }
 
-/** NAN or INF in the places before the point. */
 function specialText(model: NumberModel, special: string): string {
   if (model.exponent) return special
   const places = model.whole.replaceAll(/[^,]/g, '#')

@@ -202,7 +202,6 @@ const inArray = (change: (items: Json[]) => void) => (found: Json | undefined) =
   return items
 }
 
-/** The values to add: one, or each element of an array. */
 const added = (value: Json, each: boolean) => (each && Array.isArray(value) ? value : [value])
 
 /** Of all paths together: that of a deep key has the keys around it. */
@@ -247,7 +246,6 @@ function objectOf(keys: Json, values: Json): JsonObject {
   return fields
 }
 
-/** A function of a JSON value, a path in it, and more. */
 const changing = <const Types extends ColumnType[]>(
   types: Types,
   change: (root: Json, steps: Step[], ...more: Arguments<Types>) => Json | undefined,

@@ -242,7 +242,6 @@ const exactly = (x: string) => `${x} BETWEEN -9007199254740992 AND 9007199254740
 
 const quoted = (text: string) => `('"' || ${text} || '"')`
 
-/** JSON text of scalars, as GoogleSQL writes it. */
 const scalarTexts: Record<
   Exclude<SqlType['kind'], 'ARRAY' | 'STRUCT'>,
   (sql: string, quoting: Quoting) => string

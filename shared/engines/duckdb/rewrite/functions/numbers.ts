@@ -20,7 +20,6 @@ const power = [
   (x: string, y: string) => finite(`pow(${x}, ${y})`, x, y),
 ]
 
-/** A function of FLOAT64 for a NUMERIC. */
 const approximated = (sql: Unary) => (x: string) =>
   `gsql_numeric_approximated(${sql(`CAST(CAST(${x} AS VARCHAR) AS DOUBLE)`)})`
 
@@ -38,7 +37,6 @@ const outOfRange = raise('A number is out of range', 'DOUBLE')
 const ofFinite = (sql: Unary) => (x: string) =>
   once([x], x => `(CASE WHEN isfinite(${x}) THEN ${sql(x)} WHEN ${x} IS NOT NULL THEN ${notANumber} END)`)
 
-/** One divided by a function. */
 const inverse = (duck: string, x: string) => finite(`(1 / ${nonZero(`${duck}(${x})`, 'DOUBLE')})`, x)
 const reciprocal = (duck: string) => ofFinite(x => inverse(duck, x))
 const hyperbolic = (duck: string) => (x: string) => once([x], x => inverse(duck, x))

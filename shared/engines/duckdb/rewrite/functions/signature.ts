@@ -67,7 +67,6 @@ export class CallSite {
     this.refuseBignumeric()
   }
 
-  /** What one of these makes of the call. */
   apply(entries: Rule | Rule[]): string {
     const list = [entries].flat()
     const at = functions.get(this.name)!.signatures.indexOf(this.signature)
@@ -122,7 +121,6 @@ export class CallSite {
     return column ? columnValue(context, column, scope).sql : null
   }
 
-  /** Whether an argument is a bare NULL. */
   isNull(at: number): boolean {
     const node = this.call.arguments[at]
     return node !== undefined && typeIn(this.context, node) === null

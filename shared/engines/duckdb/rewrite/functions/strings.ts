@@ -180,7 +180,6 @@ function textOf(site: CallSite, value: Typed): string {
   return convert(value, { kind: 'STRING' })
 }
 
-/** A list of the texts of all that is inside. */
 function textsOf(site: CallSite, value: Typed): string {
   const { sql, type } = value
   if (type?.kind === 'ARRAY') {
@@ -205,7 +204,6 @@ function jsonTexts(json: string): string {
   return `list_transform(list_filter(${all}, lambda j: ${scalar}), lambda j: json_extract_string(j, '$'))`
 }
 
-/** To one of Unicode's forms. */
 function normalize(duck: string): Rule {
   return (site, text, form = 'NFC') => {
     if (/^NFK?[CD]$/.test(form)) return `gsql_${duck}(${text}, '${form}')`
