@@ -35,49 +35,25 @@ interface Meaning {
   pause?: boolean
 }
 
-const misconfigured: Meaning = { reason: 'misconfigured' }
 const busy: Meaning = { reason: 'unavailable', retry: true }
 const broken: Meaning = { reason: 'failed', retry: true }
-const tooManyBytes: Meaning = { reason: 'too_many_bytes' }
 
-const byReason: Record<string, Meaning> = {
-  accessDenied: misconfigured,
-  backendError: broken,
-  billingNotEnabled: misconfigured,
-  billingTierLimitExceeded: tooManyBytes,
-  blocked: { reason: 'unavailable', pause: true },
-  bytesBilledLimitExceeded: tooManyBytes,
-  internalError: broken,
-  invalid: { reason: 'rejected' },
-  invalidQuery: { reason: 'rejected' },
-  jobBackendError: broken,
-  jobInternalError: broken,
-  jobRateLimitExceeded: busy,
-  notFound: misconfigured,
-  notImplemented: { reason: 'unsupported' },
-  quotaExceeded: { reason: 'unavailable', pause: true },
-  rateLimitExceeded: busy,
-  resourcesExceeded: tooManyBytes,
-  responseTooLarge: { reason: 'result_too_large' },
-  stopped: { reason: 'cancelled' },
-  tableUnavailable: busy,
-  timeout: { reason: 'timeout' },
-  userRateLimitExceeded: busy,
-}
-
-/** For a response without a reason, from a proxy for one. */
-const byStatus: Record<number, Meaning> = {
-  400: { reason: 'failed' },
-  401: misconfigured,
-  403: misconfigured,
-  404: misconfigured,
-  408: busy,
-  429: busy,
-  500: broken,
-  502: broken,
-  503: busy,
-  504: broken,
-}
+/** By BigQuery's reason, and by the status of a response without one, from a proxy for one. */
+const meanings: [Meaning, words: string][] = [
+  [{ reason: 'cancelled' }, 'stopped'],
+  [broken, 'backendError internalError jobBackendError jobInternalError 500 502 504'],
+  [{ reason: 'misconfigured' }, 'accessDenied billingNotEnabled notFound 401 403 404'],
+  [{ reason: 'rejected' }, 'invalid invalidQuery'],
+  [{ reason: 'result_too_large' }, 'responseTooLarge'],
+  [{ reason: 'timeout' }, 'timeout'],
+  [{ reason: 'too_many_bytes' }, 'billingTierLimitExceeded bytesBilledLimitExceeded resourcesExceeded'],
+  [busy, 'jobRateLimitExceeded rateLimitExceeded tableUnavailable userRateLimitExceeded 408 429 503'],
+  [{ reason: 'unavailable', pause: true }, 'blocked quotaExceeded'],
+  [{ reason: 'unsupported' }, 'notImplemented'],
+]
+const byWord = new Map(
+  meanings.flatMap(([meaning, words]) => words.split(' ').map(word => [word, meaning] as const)),
+)
 
 /** The reasons for which BigQuery's own message helps. */
 const wordings: Partial<Record<EngineErrorReason, typeof rejection>> = {
@@ -187,9 +163,10 @@ function meaningOf(thrown: unknown): Meaning {
   if (thrown instanceof SqlError) return { reason: 'rejected' }
   const { reason, status, message } = errorDetails(thrown)
   if (reason === 'stopped' && timedOut.test(message)) return { reason: 'timeout' }
-  if (reason !== null && Object.hasOwn(byReason, reason)) return byReason[reason]!
-  if (status !== null) return byStatus[status] ?? { reason: 'failed' }
-  if (/credential|project id/i.test(message)) return misconfigured
+  const known = byWord.get(reason ?? '') ?? byWord.get(String(status))
+  if (known) return known
+  if (status !== null) return { reason: 'failed' }
+  if (/credential|project id/i.test(message)) return { reason: 'misconfigured' }
   // No connection, or a broken one, is an error of Node's, which has a code such as ECONNRESET; else a response cannot be read.
   return typeof (thrown as { code?: unknown } | null)?.code === 'string' ? busy : broken
 }

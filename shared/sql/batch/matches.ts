@@ -112,7 +112,10 @@ function matches(
 /** Equal, or both NULL: by conditions of which each is a key that engines can join by. */
 function sameValue([one, other]: [ast.Path, ast.Path], type: Type | null): ast.Expression[] {
   const value = (path: ast.Path) =>
-    make.call('IFNULL', [type?.kind === 'STRING' ? path : make.cast(path, { kind: 'STRING' }), make.text('')])
+    make.call('IFNULL', [
+      type?.kind === 'STRING' ? path : make.cast(path, { kind: 'STRING' }),
+      make.emptyText(),
+    ])
   return [make.binary('=', value(one), value(other)), make.binary('=', isNull(one), isNull(other))]
 }
 

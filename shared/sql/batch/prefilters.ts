@@ -112,7 +112,7 @@ export function withNeededText(condition: ast.Expression, made: ast.Expression):
     make.call('STRPOS', [copy(made.arguments[0]!), columnOfSet(needed)]),
     make.integer(0),
   )
-  const any = make.binary('OR', make.binary('=', columnOfSet(needed), make.text('')), has)
+  const any = make.binary('OR', make.binary('=', columnOfSet(needed), make.emptyText()), has)
   return {
     sets: make.derivedTable(make.queryOf(sets), `${prefix}s`),
     condition: make.call('IF', [any, made, make.bool('FALSE')]),

@@ -419,7 +419,8 @@ function piecesIn(type: string, format: string): Piece[] {
   })
 }
 
-function allow(type: string, has: Has): void {
+/** Throws ValueError for an element that the type does not have. */
+export function allow(type: string, has: Has): void {
   if (!types[type]!.includes(has))
     throw new ValueError(`A format for ${type} has an element that a ${type} does not have`)
 }
