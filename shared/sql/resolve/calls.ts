@@ -154,14 +154,12 @@ function ofUnknown(called: Called, signatures: Signature[]): Value {
   })
   const [first] = results
   if (first === undefined) return noMatch(called, signatures)
-  const isSure = results.every(type => first === type || (first && isSurely(type, first)))
+  const isSure = results.every(
+    type => first === type || (first && type && !isUnknown(type) && sameType(type, first)),
+  )
   if (isSure && !isUnknown(first)) return { type: first }
   const isScalar = results.every(type => !mayBe(type, 'ARRAY') && !mayBe(type, 'STRUCT'))
   return { type: isScalar ? someScalar : anything }
-}
-
-function isSurely(type: Type | null, other: Type): boolean {
-  return type !== null && !isUnknown(type) && sameType(type, other)
 }
 
 function resultOf({ returns, parameters }: Signature, bound: (Type | null)[]): Type | null {

@@ -208,7 +208,12 @@ function inOperator(context: Context, node: ast.In, scope: Scope): Value {
     if (isWrong && isList) noSignature(context, node, 'operator IN', [operand, item])
     else if (isWrong) noSignature(context, node, 'operator IN UNNEST', [operand, array])
     else if (type) coerce(context, node.operand, operand, type)
-    if (isList && !isWrong) resolveList(context, [node.operand, ...among.array.items], scope)
+    if (isList && !isWrong) {
+      const nodes = [node.operand, ...among.array.items]
+      const values = nodes.map(each => context.value(each, scope))
+      const type = commonType(values)
+      if (type) for (const [at, each] of nodes.entries()) coerce(context, each, values[at]!, type)
+    }
   } else {
     const { columns, open } = context.query(among.query, scope, scope.ctes)
     const [column] = columns
@@ -226,12 +231,6 @@ export function isListed(among: ast.In['among']): among is Listed {
 }
 
 type Listed = ast.In['among'] & { array: ast.ArrayLiteral }
-
-function resolveList(context: Context, nodes: ast.Expression[], scope: Scope): void {
-  const values = nodes.map(node => context.value(node, scope))
-  const type = commonType(values)
-  if (type) for (const [at, node] of nodes.entries()) coerce(context, node, values[at]!, type)
-}
 
 function caseExpression(context: Context, node: ast.Case, scope: Scope): Value {
   const tests = node.branches.map(branch => branch.when)

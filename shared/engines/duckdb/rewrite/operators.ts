@@ -1,6 +1,7 @@
 /** Operators: arithmetic, comparison, logic, LIKE, IN, BETWEEN, IS. */
 import { isOverRows } from '../../../sql/resolve/calls.ts'
 import { isListed } from '../../../sql/resolve/expressions.ts'
+import { links } from '../../../sql/resolve/operators.ts'
 import { numberKinds } from '../../../sql/resolve/types.ts'
 import type * as ast from '../../../sql/tree.ts'
 import type { SqlType, StructType } from '../../../sql/types.ts'
@@ -186,10 +187,6 @@ function concatenate(context: Context, node: ast.Binary, scope: Scope): string {
     return isText ? value.sql : convert(value, { kind })
   })
   return `(${values.join(' || ')})`
-}
-
-function links(node: ast.Expression): ast.Expression[] {
-  return node.kind === 'Binary' && node.operator === '||' ? [...links(node.left), node.right] : [node]
 }
 
 /** `-` and an integer literal are one: without the sign, the least INT64 is out of range. */
