@@ -8,12 +8,11 @@ import type { Type } from '../resolve/types.ts'
 import type * as ast from '../tree.ts'
 import { conjuncts, descendants } from '../walk.ts'
 import { isBound, withNeededText } from './prefilters.ts'
-import { inExpression } from './expressions.ts'
-import * as make from '../nodes.ts'
 import {
   type Batch,
   columnOfSet,
   type Here,
+  inExpression,
   numberItem,
   parametersIn,
   prefix,
@@ -21,6 +20,7 @@ import {
   setsInFrom,
   type Sight,
 } from './sets.ts'
+import * as make from '../nodes.ts'
 
 /** FROM and WHERE of a SELECT, and how its expressions read them. */
 export interface Tables extends Pick<Here, 'carrying' | 'columns'> {

@@ -1,7 +1,16 @@
 /** Conditions that hold for no fewer rows, which engines ask first: they prune by them, and compile fewer regular expressions. */
-import { castTo, inExpression } from './expressions.ts'
+import {
+  type Batch,
+  castTo,
+  columnOfSet,
+  fewParameter,
+  fieldOf,
+  inExpression,
+  parametersIn,
+  prefix,
+  setsInFrom,
+} from './sets.ts'
 import * as make from '../nodes.ts'
-import { type Batch, columnOfSet, fewParameter, fieldOf, parametersIn, prefix, setsInFrom } from './sets.ts'
 import { parse } from '../parser.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'

@@ -1,21 +1,21 @@
 /** A SELECT that depends on the set: its tables beside the sets, its list, its groups and windows, and aggregates of all rows. */
-import { inExpression } from './expressions.ts'
-import { joinMatches, type Tables } from './matches.ts'
-import * as make from '../nodes.ts'
-import { keyOutside } from './order.ts'
-import { boundOf } from './prefilters.ts'
 import {
   type Batch,
   columnOfSet,
   depends,
   fieldOf,
   type Here,
+  inExpression,
   numberItem,
   parametersIn,
   setColumn,
   setsInFrom,
   type Sight,
 } from './sets.ts'
+import { joinMatches, type Tables } from './matches.ts'
+import * as make from '../nodes.ts'
+import { keyOutside } from './order.ts'
+import { boundOf } from './prefilters.ts'
 import { nameOfColumn } from '../columns.ts'
 import { isOverRows } from '../resolve/calls.ts'
 import { isKnown } from '../resolve/types.ts'
