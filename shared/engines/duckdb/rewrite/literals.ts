@@ -98,8 +98,9 @@ export function boundValue(sql: string, type: SqlType): string {
   if (kind === 'JSON') return `CAST(gsql_json_rounded(${sql}) AS JSON)`
   if (kind === 'BYTES') return `from_base64(CAST(${sql} AS VARCHAR))`
   if (kind !== 'ARRAY' && kind !== 'STRUCT') return `CAST(${sql} AS ${duck})`
-  const read = `CAST(CAST(${sql} AS JSON) AS ${duckType(withTextForBytes(type))})`
-  return hasBytes(type) ? `CAST(${read} AS ${duck})` : read
+  const ofJson = duckType(withTextForBytes(type))
+  const read = `CAST(CAST(${sql} AS JSON) AS ${ofJson})`
+  return ofJson === duck ? read : `CAST(${read} AS ${duck})`
 }
 
 /** From JSON, bytes are read as text, which is then cast. */
@@ -108,11 +109,6 @@ function withTextForBytes(type: SqlType): SqlType {
   if (type.kind === 'BYTES') return { kind: 'STRING' }
   if (type.kind !== 'STRUCT') return type
   return { ...type, fields: type.fields.map(field => ({ ...field, type: withTextForBytes(field.type) })) }
-}
-
-function hasBytes(type: SqlType): boolean {
-  if (type.kind === 'ARRAY') return hasBytes(type.element)
-  return type.kind === 'BYTES' || (type.kind === 'STRUCT' && type.fields.some(field => hasBytes(field.type)))
 }
 
 export function arrayLiteral(context: Context, node: ast.ArrayLiteral, scope: Scope): Typed {
