@@ -218,7 +218,7 @@ function matches(text: string, pattern: string): string {
   const tokens = `regexp_extract_all(${pattern}, '(?s)\\\\.|.')`
   const lone = `CASE WHEN t = '\\' THEN CAST(${raise('A LIKE pattern ends with a backslash')} AS VARCHAR)`
   const token = `${lone} WHEN t = '%' THEN '.*' WHEN t = '_' THEN '.' ELSE regexp_escape(right(t, 1)) END`
-  const regexp = joinedBy(`list_transform(${tokens}, lambda t: ${token})`, `''`, true)
+  const regexp = joinedBy(`list_transform(${tokens}, lambda t: ${token})`, `''`)
   return `regexp_full_match(${text}, ${regexp}, 's')`
 }
 

@@ -169,7 +169,7 @@ function anyText(site: CallSite, { sql, type }: Typed, letter: 't' | 'T', depth 
 function knownText(site: CallSite, sql: string, type: SqlType, letter: 't' | 'T', depth: number): string {
   if (type.kind === 'ARRAY') {
     const item = anyText(site, typed(`f${depth}`, type.element), letter, depth + 1)
-    return `('[' || ${joinedBy(`list_transform(${sql}, lambda f${depth}: ${item})`, `', '`, true)} || ']')`
+    return `('[' || ${joinedBy(`list_transform(${sql}, lambda f${depth}: ${item})`, `', '`)} || ']')`
   }
   if (type.kind === 'STRUCT') {
     const fields = type.fields.map((_, at) => anyText(site, structField(sql, type, at), letter, depth))

@@ -88,14 +88,6 @@ export class CallSite {
     return node ? this.context.expression(node.value, this.scope).sql : otherwise
   }
 
-  /** The literal of `name => literal`, `otherwise` where the call has no such argument; '' for any other value. */
-  written(name: string, otherwise: string): string {
-    const value = this.options.get(name)?.value
-    if (!value) return otherwise
-    if (value.kind !== 'Literal') return ''
-    return value.literal === 'STRING' ? value.value : value.text
-  }
-
   /** DuckDB counts an aggregate to the query whose columns it names, GoogleSQL to the one that it stands in. */
   private argument(at: number, own: string | null): Typed {
     const { call, context, scope, signature, only } = this
@@ -144,12 +136,6 @@ export class CallSite {
   literal(at: number): string | null {
     const node = this.call.arguments[at]
     return node?.kind === 'Literal' && /^(STRING|BYTES)$/.test(node.literal) ? node.value : null
-  }
-
-  /** Whether an argument is a text that is one literal in DuckDB SQL, too. */
-  isWritten(at: number): boolean {
-    const node = this.call.arguments[at]
-    return node?.kind === 'Literal' && node.literal === 'STRING' && !node.value.includes('\0')
   }
 
   /** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */

@@ -68,7 +68,7 @@ const inCase = (duck: string) => [
 /** Of numbers up to a most: without NULLs, for one makes the whole NULL. */
 const ofCodes = (most: number, of: (code: string) => string) => (codes: string) => {
   const code = `CASE WHEN c NOT BETWEEN 0 AND ${most} OR c BETWEEN 55296 AND 57343 THEN ${raise('A number is out of range')} ELSE c END`
-  return `(CASE WHEN list_count(${codes}) = len(${codes}) THEN ${joinedBy(`list_transform(${codes}, lambda c: ${of(code)})`, `''`, true)} END)`
+  return `(CASE WHEN list_count(${codes}) = len(${codes}) THEN ${joinedBy(`list_transform(${codes}, lambda c: ${of(code)})`, `''`)} END)`
 }
 
 /** Words begin after delimiters; ß has no capital. */
@@ -76,7 +76,7 @@ const capitalized = (text: string, delimiters = wordDelimiters) =>
   once([`regexp_extract_all(${text}, '(?s).')`, `${delimiters} || 'ß'`], (all, kept) => {
     const begins = `i = 1 OR contains(${delimiters}, ${all}[i - 1])`
     const changed = `CASE WHEN contains(${kept}, c) THEN c WHEN ${begins} THEN upper(c) ELSE lower(c) END`
-    const text = joinedBy(`list_transform(${all}, lambda c, i: ${changed})`, `''`, true)
+    const text = joinedBy(`list_transform(${all}, lambda c, i: ${changed})`, `''`)
     return `(CASE WHEN ${kept} IS NOT NULL THEN ${text} END)`
   })
 
@@ -136,7 +136,7 @@ export const stringFunctions: Rules = {
     OCTET_LENGTH: bytes,
     // By characters of Unicode, where DuckDB keeps accents with their letters.
     REVERSE: text =>
-      `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`, true)} END)`,
+      `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`)} END)`,
     SHA512: [text => `gsql_sha512(encode(${text}))`, 'gsql_sha512'],
     SAFE_CONVERT_BYTES_TO_STRING: 'gsql_decode',
     TRANSLATE: (text, from, to) =>
