@@ -55,15 +55,13 @@ const substring = (text: string, position: string, length?: string) => {
 }
 
 /** DuckDB changes characters one by one: of those beyond ASCII some become two, or depend on their place. */
-const inCase = (duck: string) => [
-  (text: string) =>
-    once(
-      [text],
-      text =>
-        `(CASE WHEN length(${text}) = strlen(${text}) THEN ${duck}(${text}) ELSE gsql_${duck}(${text}) END)`,
-    ),
-  `gsql_${duck}_bytes`,
-]
+const ofAscii = (sql: string, other: (text: string) => string) => (text: string) =>
+  once(
+    [text],
+    text => `(CASE WHEN length(${text}) = strlen(${text}) THEN ${sql}(${text}) ELSE ${other(text)} END)`,
+  )
+
+const inCase = (duck: string) => [ofAscii(duck, text => `gsql_${duck}(${text})`), `gsql_${duck}_bytes`]
 
 /** Of numbers up to a most: without NULLs, for one makes the whole NULL. */
 const ofCodes = (most: number, of: (code: string) => string) => (codes: string) => {
@@ -167,12 +165,7 @@ function containsSubstring(site: CallSite, _: string, given: string): string {
   )
 }
 
-const folded = (text: string) =>
-  once(
-    [text],
-    text =>
-      `(CASE WHEN length(${text}) = strlen(${text}) THEN lower(${text}) ELSE gsql_normalize_and_casefold(${text}, 'NFKC') END)`,
-  )
+const folded = ofAscii('lower', text => `gsql_normalize_and_casefold(${text}, 'NFKC')`)
 
 const isScalar = ({ type }: Typed) => !/^(STRUCT|ARRAY|JSON)$/.test(type?.kind ?? '')
 
