@@ -15,7 +15,6 @@ import { calledName, children, descendants, descendantsHere } from '../sql/walk.
 import { isZone } from './calendar.ts'
 import { EngineError } from './engine.ts'
 
-/** The parts of a query that can have caused an error. */
 type Suspects = (query: Query) => AnyNode[]
 
 /**
@@ -53,7 +52,11 @@ const suspicions: Suspicion[] = [
   ['Division by zero', division, divisionInstead],
   ['Unknown time zone', each(unknownZones), zoneInstead, 'each'],
   ['Array index is out of bounds', where(isIndex), '[SAFE_OFFSET(n)] gives NULL'],
-  ['A scalar subquery returned more', where(isScalarQuery), 'add LIMIT 1, or aggregate'],
+  [
+    'A scalar subquery returned more',
+    where(({ kind }) => kind === 'ScalarSubquery'),
+    'add LIMIT 1, or aggregate',
+  ],
   ['A date or time does not have the format', where(isCall(/^PARSE_/)), 'SAFE.PARSE_... gives NULL'],
   ['Bad regular expression: invalid perl operator', regexp, 'RE2 has no look-ahead and no backreferences'],
   ['Bad regular expression', regexp],
@@ -120,15 +123,10 @@ function isReading(node: AnyNode): boolean {
   return read.some(({ kind }) => kind !== 'Literal' && kind !== 'ParameterReference')
 }
 
-function isScalarQuery({ kind }: AnyNode): boolean {
-  return kind === 'ScalarSubquery'
-}
-
 function isPlainAggregate(node: AnyNode): boolean {
   return node.kind === 'Call' && isAggregateName(calledName(node)) && !node.over
 }
 
-/** As a message names a part of the query. */
 function display(node: AnyNode): string {
   if (node.kind === 'Call') return calledName(node)
   return 'operator' in node && typeof node.operator === 'string' ? node.operator : node.kind.toUpperCase()

@@ -130,7 +130,6 @@ function checkGroups({ groupBy, items }: Select, columns: RollupColumn[], refuse
   if (groups.size > 0) throw refuse(groupBy, `GROUP BY lacks ${[...groups].join(', ')}`)
 }
 
-/** One log table, and arrays of its rows. */
 function tableIn({ from, items }: Select, refuse: Refuse): string {
   if (!from) throw refuse(items[0]!, 'a roll-up is made of a log table')
   const arrays = new Set<string>()

@@ -8,7 +8,6 @@ export class ResultRows {
   private readonly texts: string[] = []
   /** How many rows there are so far. */
   count = 0
-  /** Whether there were more rows than the limit. */
   private truncated = false
   private readonly limits: Limits
   private bytes = 0

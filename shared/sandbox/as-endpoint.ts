@@ -123,7 +123,6 @@ function parseValue({ type }: ParameterDefinition, text: string): Scalar {
   return type === 'string' ? text : Number(text)
 }
 
-/** The endpoint that `apply` will read of the files. */
 function check(name: string, definition: object, sql: string): Endpoint {
   try {
     const endpoint = endpointFrom(name, definition, sql)

@@ -184,7 +184,6 @@ function isSingleTable(path: ast.Identifier[]): boolean {
   return /^(logs(\.all(\.otel)?)?|otel_logs)$/i.test(path.map(({ name }) => name).join('.'))
 }
 
-/** Where databases list their tables. */
 const catalogues = /^(information_schema|pg_catalog|sys|system)$|^(pg_|sqlite_)/i
 
 /** What to write for a name that is no table, to follow the words that say so; empty where nothing is known of it. */
@@ -207,7 +206,6 @@ function tableMeant({ name }: ast.Identifier, tables: string[]): string {
   return near === undefined ? '' : `; did you mean ${near}?`
 }
 
-/** What to write for a function of another dialect, or for a misspelt one. */
 function hint(name: string): string {
   const other = hintFor(functions, name)
   if (other !== null) return `: write ${other}`

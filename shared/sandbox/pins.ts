@@ -18,10 +18,11 @@ import { tablesOfEndpoint } from './offered-tables.ts'
  */
 export function assertPinsHold(endpoint: Pick<Endpoint, 'sql'>, pins: Record<string, string>): void {
   const { byKey, resolution } = tablesOfEndpoint(endpoint)
+  const lineage = new Lineage(resolution)
   for (const pin of Object.keys(pins)) {
-    const filter = new PinFilter(pin, resolution)
+    const filter: PinFilter = { pin, resolution, lineage }
     for (const { name, cte } of byKey.values()) {
-      const isOpen = [...descendants(cte)].some(node => node.kind === 'Select' && !filter.covers(node))
+      const isOpen = [...descendants(cte)].some(node => node.kind === 'Select' && !covers(filter, node))
       if (!isOpen) continue
       const how = parameterNames(cte.query).has(pin)
         ? ' with column = @' + pin + ', which alone confines'
@@ -33,44 +34,42 @@ export function assertPinsHold(endpoint: Pick<Endpoint, 'sql'>, pins: Record<str
   }
 }
 
-class PinFilter {
-  private readonly pin: string
-  private readonly resolution: Resolution
-  private readonly lineage: Lineage
+interface PinFilter {
+  pin: string
+  resolution: Resolution
+  lineage: Lineage
+}
 
-  constructor(pin: string, resolution: Resolution) {
-    this.pin = pin
-    this.resolution = resolution
-    this.lineage = new Lineage(resolution)
-  }
+/**
+ * Whether a SELECT filters each real table of its own FROM. That is enough, as it is asked of every SELECT: all other rows
+ * come from those, or from the endpoint's tables, each of which is checked in the same way.
+ */
+function covers(filter: PinFilter, { from, where }: Select): boolean {
+  const filtered = new Set(filteredBy(filter, where))
+  return !from || tablesOfFrom(from, filter.resolution).every(table => filtered.has(table))
+}
 
-  /**
-   * Whether a SELECT filters each real table of its own FROM. That is enough, as it is asked of every SELECT: all other rows
-   * come from those, or from the endpoint's tables, each of which is checked in the same way.
-   */
-  covers({ from, where }: Select): boolean {
-    const filtered = new Set(this.filteredBy(where))
-    return !from || tablesOfFrom(from, this.resolution).every(table => filtered.has(table))
-  }
+/** The tables whose rows are filtered by one of the conditions that AND joins. */
+function filteredBy(filter: PinFilter, where: Expression | null): TableReference[] {
+  return conjuncts(where).flatMap(condition => {
+    if (condition.kind === 'Binary' && condition.operator === '=') {
+      const { left, right } = condition
+      return [...comparedWithPin(filter, left, right), ...comparedWithPin(filter, right, left)]
+    }
+    const select = condition.kind === 'Exists' ? plainSelect(condition) : null
+    return select?.from && isArrays(select.from) ? filteredBy(filter, select.where) : []
+  })
+}
 
-  /** The tables whose rows are filtered by one of the conditions that AND joins. */
-  private filteredBy(where: Expression | null): TableReference[] {
-    return conjuncts(where).flatMap(condition => {
-      if (condition.kind === 'Binary' && condition.operator === '=') {
-        const { left, right } = condition
-        return [...this.comparedWithPin(left, right), ...this.comparedWithPin(right, left)]
-      }
-      const select = condition.kind === 'Exists' ? plainSelect(condition) : null
-      return select?.from && isArrays(select.from) ? this.filteredBy(select.where) : []
-    })
-  }
-
-  /** A name may be of several rows, where their columns are not known: it counts if all of them are of one table. */
-  private comparedWithPin(column: Expression, value: Expression): TableReference[] {
-    const isPin = value.kind === 'ParameterReference' && value.name === this.pin
-    const table = isPin ? this.lineage.tableOf(column) : null
-    return table ? [table] : []
-  }
+/** A name may be of several rows, where their columns are not known: it counts if all of them are of one table. */
+function comparedWithPin(
+  { pin, lineage }: PinFilter,
+  column: Expression,
+  value: Expression,
+): TableReference[] {
+  const isPin = value.kind === 'ParameterReference' && value.name === pin
+  const table = isPin ? lineage.tableOf(column) : null
+  return table ? [table] : []
 }
 
 /** `SELECT 1 FROM ... WHERE ...` and no more: COUNT(*), for one, gives a row even where WHERE lets none pass. */

@@ -13,7 +13,6 @@ const uses = {
     GROUPING JSON_TYPE LENGTH LOGICAL_AND LOGICAL_OR OCTET_LENGTH PERCENT_RANK RANK ROW_NUMBER TYPEOF`,
   /** Whether the first argument matches the others. */
   matches: 'CONTAINS_SUBSTR ENDS_WITH REGEXP_CONTAINS STARTS_WITH',
-  /** Another scale of a number. */
   scales: 'CEIL CEILING DIV FLOOR IEEE_DIVIDE ROUND SAFE_DIVIDE SAFE_MULTIPLY TRUNC',
   sums: 'APPROX_QUANTILES AVG PERCENTILE_CONT PERCENTILE_DISC SUM',
   /** The first argument is a time, of a difference the first two. */

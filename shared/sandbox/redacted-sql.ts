@@ -322,7 +322,6 @@ class Judge {
     }
   }
 
-  /** The row of a table as a value. */
   private rowOf(variable: RangeVariable, node: ast.Path): Value {
     const columns = variable.columns.map(column => ({ name: column.name, value: this.valueOf(column) }))
     const row = { columns, rest: variable.open === null ? null : restOfStored }
@@ -346,7 +345,6 @@ class Judge {
     return { holds: isChosen ? 'chosen' : holds, kinds, name: null, row, problem, asks, opens: true }
   }
 
-  /** Of a query as a value. */
   private valueOfQuery(query: ast.Query): Value {
     return vary(either(partsOf(this.query(query))))
   }
@@ -439,7 +437,6 @@ class Judge {
     return operands.every(isConstant) ? { ...constant, scalar: true } : chosen
   }
 
-  /** A list that the query writes or selects. */
   private listOf(items: Value[], node: ast.AnyNode): Value {
     if (items.some(isStored)) return { ...this.change('ARRAY', items, node), list: true }
     const list = { ...union(items), scalar: false, literal: undefined }
@@ -457,7 +454,7 @@ class Judge {
     return isRow ? this.valueOfRow({ columns, rest: null }, node) : this.change('STRUCT', values, node)
   }
 
-  private cases(node: ast.Expression & { kind: 'Case' }): Value {
+  private cases(node: ast.Case): Value {
     const whens = node.branches.map(({ when }) => this.value(when))
     const conditions = node.operand ? [this.compare([this.value(node.operand), ...whens], node)] : whens
     const results = [...node.branches.map(({ then }) => then), ...(node.otherwise ? [node.otherwise] : [])]
@@ -501,7 +498,7 @@ class Judge {
     return { ...value, problem: new Violation(says.place, node.at), opens: false }
   }
 
-  private binary(node: ast.Expression & { kind: 'Binary' }): Value {
+  private binary(node: ast.Binary): Value {
     const { operator, left, right } = node
     const sides = [this.value(left), this.value(right)]
     if (operator === 'AND' || operator === 'OR') return this.truth(sides.map(side => this.use(side)))

@@ -1,12 +1,6 @@
 /** The engine's own verdict on a sandboxed statement before it runs: `shared/sandbox/README.md`, "The engine's verdict". */
 import { LRUCache } from 'lru-cache'
-import {
-  type Binding,
-  type DescribeLimits,
-  EngineError,
-  type QueryEngine,
-  type Statement,
-} from '../engines/engine.ts'
+import { type DescribeLimits, EngineError, type QueryEngine, type Statement } from '../engines/engine.ts'
 import { emptyBindings, type Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { tableQueries, tablesOfEndpoint } from './offered-tables.ts'
@@ -51,11 +45,15 @@ async function dryRun(
   { sql, bindings }: Statement,
   limits: DescribeLimits,
 ): Promise<void> {
-  const reads = await readsOf(engine, { sql, bindings: withoutValues(bindings) }, limits)
-  const outside = difference(reads, namedBy(endpoint))
+  const withoutValues = bindings.map(({ name, type }) => ({ name, type, value: null }))
+  const reads = await readsOf(engine, { sql, bindings: withoutValues }, limits)
+  const { real } = tablesOfEndpoint(endpoint)
+  const named = new Set(real.map(({ path }) => path.map(({ name }) => name).join('.')))
+  const outside = reads.filter(name => !named.has(name))
   // A dry run of a view lists the view's own tables and routines too: those of the endpoint's tables are allowed.
   if (outside.length === 0) return
-  const foreign = difference(outside, await ownReads(engine, endpoint))
+  const own = new Set(await ownReads(engine, endpoint))
+  const foreign = outside.filter(name => !own.has(name))
   if (foreign.length > 0) throw breach(`reads ${foreign.join(', ')}`)
 }
 
@@ -76,21 +74,8 @@ async function readsOf(
   return [...tables, ...routines]
 }
 
-function namedBy(endpoint: SandboxedEndpoint): string[] {
-  return tablesOfEndpoint(endpoint).real.map(({ path }) => path.map(({ name }) => name).join('.'))
-}
-
 async function ownReads(engine: QueryEngine, endpoint: SandboxedEndpoint): Promise<string[]> {
   const bindings = emptyBindings(endpoint)
   const reads = tableQueries(endpoint).map(({ sql }) => readsOf(engine, { sql, bindings }))
   return (await Promise.all(reads)).flat()
-}
-
-function withoutValues(bindings: Binding[]): Binding[] {
-  return bindings.map(({ name, type }) => ({ name, type, value: null }))
-}
-
-function difference(names: string[], others: string[]): string[] {
-  const known = new Set(others)
-  return names.filter(name => !known.has(name))
 }

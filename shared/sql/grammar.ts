@@ -25,6 +25,9 @@ export const extractParts: ReadonlySet<string> = new Set([
   ...'SUNDAY MONDAY TUESDAY WEDNESDAY THURSDAY FRIDAY SATURDAY'.split(' ').map(day => `WEEK(${day})`),
 ])
 
+/** The kinds of literals, by those of their tokens. */
+export const literalKinds = { string: 'STRING', bytes: 'BYTES', integer: 'INTEGER', float: 'FLOAT' } as const
+
 /** Precedence of operators: the higher, the tighter they hold their operands. */
 export const precedence = {
   or: 1,

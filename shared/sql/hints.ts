@@ -8,12 +8,17 @@ export type Table = [name: RegExp, text: string][]
 
 /** A table of lines `pattern => text`; the first one that fits counts. */
 export function table(lines: string): Table {
+  return patterns(lines).map(([{ source }, text]) => [new RegExp(`^(?:${source})$`, 'i'), text])
+}
+
+/** A table of parts of texts, in the case in which they are written. */
+export function patterns(lines: string): [pattern: RegExp, text: string][] {
   return lines
     .trim()
     .split('\n')
     .map(line => {
       const [pattern, text] = line.trim().split(' => ') as [string, string]
-      return [new RegExp(`^(?:${pattern})$`, 'i'), text]
+      return [new RegExp(pattern), text]
     })
 }
 

@@ -3,7 +3,7 @@
  * a parameter bounds from below, gives the same rows for any later bound that leaves as many: older rows come after
  * them. `shared/run/newest-first.ts` reads recent rows first by that.
  */
-import { placeOf, SqlError } from './error.ts'
+import { type Refuse, refusing } from './error.ts'
 import { Lineage, resolvedAlone } from './tables.ts'
 import { sameName } from './columns.ts'
 import type { Resolution } from './resolve/resolution.ts'
@@ -28,14 +28,14 @@ export function newestRows(sql: string, tree: ast.Query, start: string): number 
 }
 
 class Shape {
-  private readonly sql: string
+  private readonly refuse: Refuse
   private readonly tree: ast.Query
   private readonly start: string
   private readonly resolution: Resolution
   private readonly lineage: Lineage
 
   constructor(sql: string, tree: ast.Query, start: string) {
-    this.sql = sql
+    this.refuse = refusing(sql)
     this.tree = tree
     this.start = start
     this.resolution = resolvedAlone(tree)
@@ -46,31 +46,24 @@ class Shape {
     const last = this.level(this.tree, 'the final selection')
     const { limit, orderBy } = last.query
     if (limit?.kind !== 'Literal')
-      throw this.refusal(last.select.at, 'the final selection needs a LIMIT that is a number')
+      throw this.refuse(last.select, 'the final selection needs a LIMIT that is a number')
     const [first] = orderBy
     if (!first || !isDescending(first))
-      throw this.refusal(
-        first?.at ?? last.select.at,
-        'the final selection must be sorted by its time, descending',
-      )
+      throw this.refuse(first ?? last.select, 'the final selection must be sorted by its time, descending')
     const levels = this.levelsFrom(last)
     const { table } = levels.at(-1)!
     const time = this.columnOf(first.expression, table)
-    if (time === null) throw this.refusal(first.at, 'the time must be a column of the table')
+    if (time === null) throw this.refuse(first, 'the time must be a column of the table')
     const conditions = levels.flatMap(({ select }) => conjuncts(select.where))
     const isTime = (side: ast.Expression) => this.columnOf(side, table) === time
     const bounds = conditions.flatMap(condition => boundOf(condition, this.start, isTime) ?? [])
     if (bounds.length === 0)
-      throw this.refusal(
-        first.at,
+      throw this.refuse(
+        first,
         `this time is not bounded by @${this.start}: write time > @${this.start} in WHERE`,
       )
     this.judge(levels, new Set([...levels.map(level => level.table), ...bounds]))
     return Number(limit.text)
-  }
-
-  private refusal(at: number, message: string): SqlError {
-    return new SqlError(message, placeOf(this.sql, at))
   }
 
   /** The selection and those that its table is made of, down to a real table. */
@@ -79,19 +72,19 @@ class Shape {
     if (!inner) return [level]
     const next = this.level(inner, 'the table of the final selection')
     if (next.query.limit || next.query.offset)
-      throw this.refusal(next.query.at, 'the table of the final selection must have no LIMIT')
+      throw this.refuse(next.query, 'the table of the final selection must have no LIMIT')
     return [level, ...this.levelsFrom(next)]
   }
 
   /** A query that is a SELECT whose rows are each made of one row of its table, and of arrays in that row. */
   private level(query: ast.Query, what: string): Level {
     const { body } = query
-    if (query.with?.recursive) throw this.refusal(query.at, `${what} must not be recursive`)
+    if (query.with?.recursive) throw this.refuse(query, `${what} must not be recursive`)
     const alone = query.orderBy.length === 0 && !query.limit && !query.offset
     if (body.kind === 'QueryInParentheses' && alone) return this.level(body.query, what)
-    if (body.kind !== 'Select') throw this.refusal(body.at, `${what} must be one SELECT`)
+    if (body.kind !== 'Select') throw this.refuse(body, `${what} must be one SELECT`)
     if (body.distinct || body.groupBy || body.having || body.qualify || body.as || !body.from)
-      throw this.refusal(body.at, `${what} must give a row for each row of its table`)
+      throw this.refuse(body, `${what} must give a row for each row of its table`)
     return { query, select: body, table: this.tableOf(body.from) }
   }
 
@@ -100,15 +93,14 @@ class Shape {
     if (from.kind === 'JoinInParentheses') return this.tableOf(from.join)
     if (from.kind === 'Join') {
       const isArray = from.right.kind === 'UnnestReference' && from.type !== 'RIGHT' && from.type !== 'FULL'
-      if (!isArray) throw this.refusal(from.right.at, 'a join with another table: its rows may be older')
+      if (!isArray) throw this.refuse(from.right, 'a join with another table: its rows may be older')
       return this.tableOf(from.left)
     }
     if (from.kind !== 'TableReference' && from.kind !== 'DerivedTable')
-      throw this.refusal(from.at, 'FROM must begin with a table')
+      throw this.refuse(from, 'FROM must begin with a table')
     return from
   }
 
-  /** The query behind a table; `null` for a real table. */
   private queryOf(table: ast.TableReference | ast.DerivedTable): ast.Query | null {
     if (table.kind === 'DerivedTable') return table.query
     const { rows, tables } = this.resolution
@@ -119,7 +111,7 @@ class Shape {
         sameName(node.name.name, table.path[0]!.name) &&
         rows.get(node.query) === rows.get(table),
     )
-    if (cte?.kind !== 'CommonTable' || other) throw this.refusal(table.at, 'FROM must begin with a table')
+    if (cte?.kind !== 'CommonTable' || other) throw this.refuse(table, 'FROM must begin with a table')
     return cte.query
   }
 
@@ -135,11 +127,11 @@ class Shape {
     const read = levels.flatMap(({ query }) => [query.body, ...query.orderBy])
     for (const node of read.flatMap(root => [...descendants(root)])) {
       if (node.kind === 'Call' && node.over)
-        throw this.refusal(node.at, 'a window function: its value depends on older rows')
+        throw this.refuse(node, 'a window function: its value depends on older rows')
       if (node.kind === 'TableReference' && !known.has(node))
-        throw this.refusal(node.at, 'another table: its rows may be older')
+        throw this.refuse(node, 'another table: its rows may be older')
       if (node.kind === 'ParameterReference' && node.name === this.start && !known.has(node))
-        throw this.refusal(node.at, `@${this.start} may only bound the time: time > @${this.start}`)
+        throw this.refuse(node, `@${this.start} may only bound the time: time > @${this.start}`)
     }
   }
 }

@@ -23,19 +23,15 @@ export function star(of: string | null, except: string[] = []): ast.SelectStar {
   return { kind: 'SelectStar', of: table, except: except.map(name), replace: [], rename: [], at }
 }
 
-export function integer(value: bigint | number): ast.Literal {
-  return { kind: 'Literal', literal: 'INTEGER', text: String(value), value: '', at }
+/** One without a value beside its text: no string but the empty one. */
+const literal = (literal: ast.Literal['literal'], text: string): ast.Literal => {
+  return { kind: 'Literal', literal, text, value: '', at }
 }
 
-export const nothing = (): ast.Literal => ({ kind: 'Literal', literal: 'NULL', text: 'NULL', value: '', at })
-
-export function bool(value: 'TRUE' | 'FALSE'): ast.Literal {
-  return { kind: 'Literal', literal: 'BOOL', text: value, value: '', at }
-}
-
-export function text(value: ''): ast.Literal {
-  return { kind: 'Literal', literal: 'STRING', text: "''", value, at }
-}
+export const integer = (value: bigint | number) => literal('INTEGER', String(value))
+export const nothing = () => literal('NULL', 'NULL')
+export const bool = (value: 'TRUE' | 'FALSE') => literal('BOOL', value)
+export const emptyText = () => literal('STRING', "''")
 
 export function binary(
   operator: ast.BinaryOperator,

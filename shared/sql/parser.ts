@@ -15,6 +15,7 @@ import {
   extractParts,
   hasComma,
   intervalParts,
+  literalKinds,
   precedence,
   precedenceOf,
   reservedFunctions,
@@ -40,7 +41,6 @@ export function parse(sql: string, limits: Partial<Limits> = {}): ast.Query {
   return query
 }
 
-/** Scalar types by each of their spellings. */
 const scalars: ReadonlyMap<string, ScalarName> = new Map([
   ...scalarNames.map(name => [name, name] as const),
   ...Object.entries(scalarAliases),
@@ -54,7 +54,6 @@ const sizes: Partial<Record<ScalarName, [behind: number, before: number]>> = {
   STRING: [0, Infinity],
 }
 
-/** What to write where a type cannot have a size, else `null`. */
 function sizeHint(kind: ScalarName, size: number[]): string | null {
   const [behind, before] = sizes[kind] ?? [-1, 0]
   const [precision = 0, scale = 0] = size
@@ -65,7 +64,6 @@ function sizeHint(kind: ScalarName, size: number[]): string | null {
   return `(precision, scale): up to ${before} digits before the point and ${behind} behind it, as in (10, 2)`
 }
 
-const literalKinds = { string: 'STRING', bytes: 'BYTES', integer: 'INTEGER', float: 'FLOAT' } as const
 const typedLiterals = ['BIGNUMERIC', 'DATE', 'DATETIME', 'JSON', 'NUMERIC', 'TIME', 'TIMESTAMP'] as const
 const signs = ['-', '+', '~'] as const
 /** They begin what follows the arguments of a call. */
@@ -288,7 +286,10 @@ class Parser extends Cursor {
 
   /** By the first of their words, which is this token. */
   private readonly pipeOperators: Partial<Record<string, (pipe: Pipe) => Pipe>> = {
-    ORDER: pipe => this.pipeOrder(pipe, this.orderBy()),
+    ORDER: pipe => {
+      const orderBy = this.orderBy()
+      return { ...pipes.readBy(pipes.settle(pipe), orderBy), orderBy }
+    },
     LIMIT: pipe => this.pipeLimit(pipe),
     ...each('UNION INTERSECT EXCEPT', (pipe: Pipe) => this.pipeSetOperation(pipe)),
     ...each('JOIN INNER CROSS LEFT RIGHT FULL OUTER', (pipe: Pipe) =>
@@ -313,10 +314,6 @@ class Parser extends Cursor {
   /** All columns with these changes, and more behind them. */
   private pipeColumns(pipe: Pipe, star: Partial<ast.SelectStar>, items: ast.SelectItem[] = []): Pipe {
     return pipes.passedOn(pipes.readBy(pipes.settle(pipe), [...(star.replace ?? []), ...items]), star, items)
-  }
-
-  private pipeOrder(pipe: Pipe, orderBy: ast.OrderItem[]): Pipe {
-    return { ...pipes.readBy(pipes.settle(pipe), orderBy), orderBy }
   }
 
   /** `column [AS] name` */
@@ -436,15 +433,9 @@ class Parser extends Cursor {
     return pipes.starOf(at, { of, except, replace })
   }
 
-  /** A value under a name. */
   private column(alias = () => this.alias()): ast.SelectColumn {
     const { at } = this.token
     return { kind: 'SelectColumn', expression: this.expression(), alias: alias(), at }
-  }
-
-  /** `AS name`, which may be left out. */
-  private nameBehindAs(): ast.Identifier | null {
-    return this.takeWords('AS') ? this.identifier() : null
   }
 
   private replacement(): ast.SelectColumn {
@@ -529,7 +520,6 @@ class Parser extends Cursor {
     return this.parenthesized(() => this.columns(() => this.identifier()))
   }
 
-  /** One, or several in parentheses. */
   private oneOrMore<Item>(item: () => Item): Item[] {
     return this.isSymbol('(') ? this.parenthesized(() => this.columns(item)) : [item()]
   }
@@ -569,7 +559,6 @@ class Parser extends Cursor {
     })
   }
 
-  /** A table, and PIVOT or UNPIVOT after it. */
   private turned(of: ast.From): ast.From {
     const { at, value } = this.token
     const operator = this.operatorFollows() ? this.takeOneOf('PIVOT', 'UNPIVOT') : null
@@ -616,7 +605,6 @@ class Parser extends Cursor {
     return { kind: 'Path', parts: this.dotted(this.identifier()), at }
   }
 
-  /** A name and those behind its dots. */
   private dotted(first: ast.Identifier): ast.Identifier[] {
     const names = [first]
     while (this.takeSymbol('.')) {
@@ -721,7 +709,6 @@ class Parser extends Cursor {
     return this.list(() => this.expression())
   }
 
-  /** An expression without AND, OR, NOT and comparisons. */
   private arithmetic(): ast.Expression {
     return this.nested(() => this.operators(precedence.bitOr))
   }
@@ -737,18 +724,14 @@ class Parser extends Cursor {
       if (!operator || operator.precedence < lowest) return left
       if (operator.precedence > highest) {
         if (operator.precedence !== precedence.comparison) return left
-        throw this.refusal(this.comparedTwice())
+        const joined = this.isSymbol('||', -2) ? ', and || joins texts: the other one is written OR' : ''
+        throw this.refusal(`comparisons do not chain: put one of them in parentheses${joined}`)
       }
       this.checkLinks(links)
       const comparison = operator.precedence === precedence.comparison
       left = comparison ? this.comparison(left, operator.name) : this.binary(left, operator)
       highest = comparison ? precedence.not : operator.precedence
     }
-  }
-
-  private comparedTwice(): string {
-    const joined = this.isSymbol('||', -2) ? ', and || joins texts: the other one is written OR' : ''
-    return `comparisons do not chain: put one of them in parentheses${joined}`
   }
 
   /** The operator at this token, if it is one. `>>` is two tokens, since it also closes two types. */
@@ -844,7 +827,6 @@ class Parser extends Cursor {
 
   // ---- operands: literals, names, brackets, and the `.field`, `[index]` and `::type` after them
 
-  /** An operand with its fields, indexes and casts. */
   private suffixed(): ast.Expression {
     let operand = this.primary()
     if (/^(TypedLiteral|Case)$/.test(operand.kind) && (this.isSymbol('[') || this.isSymbol('.'))) {
@@ -1094,7 +1076,9 @@ class Parser extends Cursor {
     const { at } = this.next()
     const type = this.isSymbol('(') ? null : this.withoutSize(this.structType(), at)
     const items = this.parenthesized(() =>
-      this.isSymbol(')') ? [] : this.columns(() => this.column(() => this.nameBehindAs())),
+      this.isSymbol(')')
+        ? []
+        : this.columns(() => this.column(() => (this.takeWords('AS') ? this.identifier() : null))),
     )
     return { kind: 'StructLiteral', type, items, at }
   }

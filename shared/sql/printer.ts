@@ -3,6 +3,7 @@ import {
   extractParts,
   hasComma,
   intervalParts,
+  literalKinds,
   precedence,
   precedenceOf,
   reservedFunctions,
@@ -324,12 +325,6 @@ type Name = Pick<ast.Identifier, 'name' | 'quoted'>
 const plainName = /^[A-Za-z_]\w*$/
 const unquotable = /[`\\\p{Cc}]/u
 
-const tokenKinds: Record<string, ast.Literal['literal']> = {
-  string: 'STRING',
-  bytes: 'BYTES',
-  integer: 'INTEGER',
-  float: 'FLOAT',
-}
 const constants: Record<string, ast.Literal['literal']> = { NULL: 'NULL', TRUE: 'BOOL', FALSE: 'BOOL' }
 
 /** In backticks unless it is plain. Throws SqlError for a name that backticks cannot hold. */
@@ -364,7 +359,10 @@ function quote(name: string): string {
 /** The text as written, if it reads as this one literal. */
 function printLiteral({ literal, text, value }: ast.Literal): string {
   const [token, end] = tokenize(text, { bytes: Infinity, tokens: 1 })
-  const kind = token && (tokenKinds[token.kind] ?? constants[text])
+  const kind =
+    token && token.kind in literalKinds
+      ? literalKinds[token.kind as keyof typeof literalKinds]
+      : constants[text]
   if (kind !== literal || end?.kind !== 'end' || token?.text !== text) {
     throw new SqlError(`${JSON.stringify(text)} is not one ${literal} literal`)
   }

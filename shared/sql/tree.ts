@@ -292,7 +292,7 @@ export type HavingExtreme = Kind<'HavingExtreme'> & { extreme: 'MAX' | 'MIN'; ex
 /** `f(name => value)`. */
 export type NamedArgument = Kind<'NamedArgument'> & { name: Identifier; value: Expression }
 /** `x -> x + 1`. */
-type Lambda = Kind<'Lambda'> & { parameters: Identifier[]; body: Expression }
+export type Lambda = Kind<'Lambda'> & { parameters: Identifier[]; body: Expression }
 
 /** `WITH(a AS 1, b AS a + 1, a * b)`: a value of named ones, each of which sees those before it. */
 export type WithExpression = Kind<'WithExpression'> & { variables: SelectColumn[]; body: Expression }

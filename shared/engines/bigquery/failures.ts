@@ -7,6 +7,7 @@ import { type Place, SqlError } from '../../sql/error.ts'
 import { placeInOther } from '../../sql/places.ts'
 import { locate } from '../error-location.ts'
 import { EngineError, type EngineErrorReason } from '../engine.ts'
+import { patterns } from '../../sql/hints.ts'
 import { timestampOfInteger } from '../../sql/resolve/messages.ts'
 import type { ErrorProto } from './client.ts'
 import type { SentStatement } from './statement.ts'
@@ -35,49 +36,25 @@ interface Meaning {
   pause?: boolean
 }
 
-const misconfigured: Meaning = { reason: 'misconfigured' }
 const busy: Meaning = { reason: 'unavailable', retry: true }
 const broken: Meaning = { reason: 'failed', retry: true }
-const tooManyBytes: Meaning = { reason: 'too_many_bytes' }
 
-const byReason: Record<string, Meaning> = {
-  accessDenied: misconfigured,
-  backendError: broken,
-  billingNotEnabled: misconfigured,
-  billingTierLimitExceeded: tooManyBytes,
-  blocked: { reason: 'unavailable', pause: true },
-  bytesBilledLimitExceeded: tooManyBytes,
-  internalError: broken,
-  invalid: { reason: 'rejected' },
-  invalidQuery: { reason: 'rejected' },
-  jobBackendError: broken,
-  jobInternalError: broken,
-  jobRateLimitExceeded: busy,
-  notFound: misconfigured,
-  notImplemented: { reason: 'unsupported' },
-  quotaExceeded: { reason: 'unavailable', pause: true },
-  rateLimitExceeded: busy,
-  resourcesExceeded: tooManyBytes,
-  responseTooLarge: { reason: 'result_too_large' },
-  stopped: { reason: 'cancelled' },
-  tableUnavailable: busy,
-  timeout: { reason: 'timeout' },
-  userRateLimitExceeded: busy,
-}
-
-/** For a response without a reason, from a proxy for one. */
-const byStatus: Record<number, Meaning> = {
-  400: { reason: 'failed' },
-  401: misconfigured,
-  403: misconfigured,
-  404: misconfigured,
-  408: busy,
-  429: busy,
-  500: broken,
-  502: broken,
-  503: busy,
-  504: broken,
-}
+/** By BigQuery's reason, and by the status of a response without one, from a proxy for one. */
+const meanings: [Meaning, words: string][] = [
+  [{ reason: 'cancelled' }, 'stopped'],
+  [broken, 'backendError internalError jobBackendError jobInternalError 500 502 504'],
+  [{ reason: 'misconfigured' }, 'accessDenied billingNotEnabled notFound 401 403 404'],
+  [{ reason: 'rejected' }, 'invalid invalidQuery'],
+  [{ reason: 'result_too_large' }, 'responseTooLarge'],
+  [{ reason: 'timeout' }, 'timeout'],
+  [{ reason: 'too_many_bytes' }, 'billingTierLimitExceeded bytesBilledLimitExceeded resourcesExceeded'],
+  [busy, 'jobRateLimitExceeded rateLimitExceeded tableUnavailable userRateLimitExceeded 408 429 503'],
+  [{ reason: 'unavailable', pause: true }, 'blocked quotaExceeded'],
+  [{ reason: 'unsupported' }, 'notImplemented'],
+]
+const byWord = new Map(
+  meanings.flatMap(([meaning, words]) => words.split(' ').map(word => [word, meaning] as const)),
+)
 
 /** The reasons for which BigQuery's own message helps. */
 const wordings: Partial<Record<EngineErrorReason, typeof rejection>> = {
@@ -187,16 +164,12 @@ function meaningOf(thrown: unknown): Meaning {
   if (thrown instanceof SqlError) return { reason: 'rejected' }
   const { reason, status, message } = errorDetails(thrown)
   if (reason === 'stopped' && timedOut.test(message)) return { reason: 'timeout' }
-  if (reason !== null && Object.hasOwn(byReason, reason)) return byReason[reason]!
-  if (status !== null) return byStatus[status] ?? { reason: 'failed' }
-  if (/credential|project id/i.test(message)) return misconfigured
-  // Without a status: no connection, or a broken one; else a response that cannot be read.
-  return hasCode(thrown) ? busy : broken
-}
-
-/** Node's errors have a code such as ECONNRESET. */
-function hasCode(thrown: unknown): boolean {
-  return typeof (thrown as { code?: unknown } | null)?.code === 'string'
+  const known = byWord.get(reason ?? '') ?? byWord.get(String(status))
+  if (known) return known
+  if (status !== null) return { reason: 'failed' }
+  if (/credential|project id/i.test(message)) return { reason: 'misconfigured' }
+  // No connection, or a broken one, is an error of Node's, which has a code such as ECONNRESET; else a response cannot be read.
+  return typeof (thrown as { code?: unknown } | null)?.code === 'string' ? busy : broken
 }
 
 interface Wording {
@@ -209,63 +182,39 @@ interface Wording {
  * Errors about values while a query runs. BigQuery quotes the values, and they may be of columns that the caller does not
  * see. The messages are those of the local engine.
  */
-const aboutValues: [pattern: RegExp, message: string][] = [
-  [/Cannot parse regular expression: ([^:]+)/, 'Bad regular expression: $1'],
-  [/query parameter \W?(\w+)\W? in type \W?(?:TYPE_)?(\w+)/, 'The value of parameter @$1 is not a valid $2'],
-  [/division by zero|step cannot be 0/i, 'Division by zero'],
-  [/Array index .*out of bounds|element of an empty array/, 'Array index is out of bounds'],
-  [
-    /recursive CTE has reached the maximum number of iterations: (\d+)/i,
-    'A recursive CTE has reached the maximum number of iterations: $1',
-  ],
-  [
-    /Invalid REGEXP_REPLACE pattern/,
-    'The replacement names a group that the regular expression does not have',
-  ],
-  [/More than one element|produced more than one element/, 'A scalar subquery returned more than one row'],
-  [/(invalid|unknown|unrecognized)( empty)? time ?zone/i, 'Unknown time zone'],
-  [/input to PARSE_(BIG)?NUMERIC/, 'A text is not a number'],
-  [/(syntax error while parsing|parsing JSON|invalid JSON|JSON text)/i, 'A value is not JSON'],
-  [/round-trip through string/, 'A number in JSON has too many digits'],
-  [/in JSONPath|JSONPath (must|cannot)/, 'A JSON path is not valid'],
-  [/JSON_OBJECT: A key/, 'A key of JSON_OBJECT is NULL'],
-  [
-    /JSON input is not an? |JSON number\b.* cannot be converted|structurally valid ASCII/,
-    'Bad value for a cast',
-  ],
-  [
-    /^(Unsupported f|F)ormat element|ISO parse elements|format specifier|Invalid FORMAT/,
-    'A format has an element that is not supported',
-  ],
-  [
-    /to FORMAT(?: for pattern .*)?; Expected (\w+); Got (\w+)$/s,
-    'The values of FORMAT do not go with its format: expected $1, got $2',
-  ],
-  [
-    /Failed to parse input|Mismatch between format|string has been parsed|result from parsing|matched format element/,
-    'A date or time does not have the format given',
-  ],
-  [/null element/i, 'An array in the result has a NULL element'],
-  [/has maximum length/, 'Text is too long for its type'],
-  [/pattern ends with a backslash/, 'A LIKE pattern ends with a backslash'],
-  [/shift by negative/, 'Bitwise shifts take no negative number'],
-  [/argument .*(cannot|must not) be negative/, 'Length must not be negative'],
-  [/unparseable IP|invalid IP address/i, 'Text is not an IP address'],
-  [/NET\.IP_\w+\(\)/, 'A mask has 4 or 16 bytes, and no more bits'],
-  [/bytes to UTF8|not valid UTF-8/, 'Bytes are not UTF-8'],
-  [/BYTES requires equal length/, 'Bitwise operators take BYTES of the same length'],
-  [/arrays with more than/, 'Array is too large: use larger steps or a shorter range'],
-  [/exceeds max\w* allowed output size/i, 'Text is too long'],
-  [/decode invalid (\w+) string/, 'Text is not $1'],
-  [
-    /overflow|underflow|out[- ]of[- ](the allowed )?range|not in range|range is -?\d|Floating point error|negative value|SQRT cannot be|to invalid (date|time)|extracted from timestamp|^Cannot convert date|^Invalid (codepoint|ASCII value)|must be (positive|non-zero|in ascending order)/i,
-    'A number or date is out of range',
-  ],
-  [
-    /^(Bad|Invalid) \w+( value)?: |^Invalid \w+ string |Could not (cast|convert)|^Cannot (cast|convert) value|non-finite|^Timezone is not allowed/i,
-    'A value cannot be converted to the type asked for',
-  ],
-]
+const aboutValues = patterns(String.raw`
+  Cannot parse regular expression: ([^:]+) => Bad regular expression: $1
+  query parameter \W?(\w+)\W? in type \W?(?:TYPE_)?(\w+) => The value of parameter @$1 is not a valid $2
+  (?i:division by zero|step cannot be 0) => Division by zero
+  Array index .*out of bounds|element of an empty array => Array index is out of bounds
+  (?i:recursive CTE has reached the maximum number of iterations: (\d+)) => A recursive CTE has reached the maximum number of iterations: $1
+  Invalid REGEXP_REPLACE pattern => The replacement names a group that the regular expression does not have
+  More than one element|produced more than one element => A scalar subquery returned more than one row
+  (?i:(invalid|unknown|unrecognized)( empty)? time ?zone) => Unknown time zone
+  input to PARSE_(BIG)?NUMERIC => A text is not a number
+  (?i:(syntax error while parsing|parsing JSON|invalid JSON|JSON text)) => A value is not JSON
+  round-trip through string => A number in JSON has too many digits
+  in JSONPath|JSONPath (must|cannot) => A JSON path is not valid
+  JSON_OBJECT: A key => A key of JSON_OBJECT is NULL
+  JSON input is not an? |JSON number\b.* cannot be converted|structurally valid ASCII => Bad value for a cast
+  ^(Unsupported f|F)ormat element|ISO parse elements|format specifier|Invalid FORMAT => A format has an element that is not supported
+  (?s:to FORMAT(?: for pattern .*)?; Expected (\w+); Got (\w+)$) => The values of FORMAT do not go with its format: expected $1, got $2
+  Failed to parse input|Mismatch between format|string has been parsed|result from parsing|matched format element => A date or time does not have the format given
+  (?i:null element) => An array in the result has a NULL element
+  has maximum length => Text is too long for its type
+  pattern ends with a backslash => A LIKE pattern ends with a backslash
+  shift by negative => Bitwise shifts take no negative number
+  argument .*(cannot|must not) be negative => Length must not be negative
+  (?i:unparseable IP|invalid IP address) => Text is not an IP address
+  NET\.IP_\w+\(\) => A mask has 4 or 16 bytes, and no more bits
+  bytes to UTF8|not valid UTF-8 => Bytes are not UTF-8
+  BYTES requires equal length => Bitwise operators take BYTES of the same length
+  arrays with more than => Array is too large: use larger steps or a shorter range
+  (?i:exceeds max\w* allowed output size) => Text is too long
+  decode invalid (\w+) string => Text is not $1
+  (?i:overflow|underflow|out[- ]of[- ](the allowed )?range|not in range|range is -?\d|Floating point error|negative value|SQRT cannot be|to invalid (date|time)|extracted from timestamp|^Cannot convert date|^Invalid (codepoint|ASCII value)|must be (positive|non-zero|in ascending order)) => A number or date is out of range
+  (?i:^(Bad|Invalid) \w+( value)?: |^Invalid \w+ string |Could not (cast|convert)|^Cannot (cast|convert) value|non-finite|^Timezone is not allowed) => A value cannot be converted to the type asked for
+`)
 
 /** Errors about types, in words that say what to write. Objects in the logs are arrays of one record, whose types are too long to show. */
 const aboutTypes: [RegExp, string][] = [
@@ -281,7 +230,6 @@ const aboutTypes: [RegExp, string][] = [
   ],
 ]
 
-/** Messages that name resources. */
 const aboutResources =
   /access denied|permission|not found: (table|dataset|project|routine|job)|[\w-]+:[\w-]+\.\w/i
 
@@ -311,17 +259,11 @@ function withoutFields(text: string): string {
 }
 
 /** What else than bytes a query may have too many of. */
-const aboutResourceLimits: [RegExp, string][] = [
-  [
-    /planning|too complex/i,
-    'The query is too complex for BigQuery: use fewer subqueries, or split it into several queries',
-  ],
-  [/CPU seconds/i, 'The query computes too much for what it reads: join or match fewer rows with each other'],
-  [
-    /memory|shuffle|resources exceeded/i,
-    'The query needs more memory than BigQuery has for it: filter before it sorts, groups or joins',
-  ],
-]
+const aboutResourceLimits = patterns(String.raw`
+  (?i:planning|too complex) => The query is too complex for BigQuery: use fewer subqueries, or split it into several queries
+  (?i:CPU seconds) => The query computes too much for what it reads: join or match fewer rows with each other
+  (?i:memory|shuffle|resources exceeded) => The query needs more memory than BigQuery has for it: filter before it sorts, groups or joins
+`)
 
 /** Says by how much a limit of bytes is passed, where BigQuery does. */
 function bytesMessage(message: string): string {

@@ -46,7 +46,6 @@ export class JobRun {
   private readonly rest: Rest
   private readonly deadline: Deadline
   private readonly options: JobOptions
-  /** The job to cancel. */
   private job: JobReference | null = null
   private bytes: number | null = null
 
@@ -220,17 +219,12 @@ export function limited(
     },
     // Ends the job even if this process dies.
     jobTimeoutMs: String(limits.timeoutMs),
-    labels: labelsOf(limits.labels ?? {}),
+    labels: Object.fromEntries(Object.entries(limits.labels ?? {}).map(pair => pair.map(labelText))),
     ...(limits.reservation === undefined ? {} : { reservation: limits.reservation }),
   }
 }
 
 /** A label has at most 63 lower-case letters, digits, `_` and `-`. */
-function labelsOf(labels: Record<string, string>): Record<string, string> {
-  const entries = Object.entries(labels).map(([name, value]) => [labelText(name), labelText(value)] as const)
-  return Object.fromEntries(entries)
-}
-
 function labelText(text: string): string {
   return text
     .toLowerCase()

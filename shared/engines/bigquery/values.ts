@@ -64,14 +64,12 @@ export function resultColumns(fields: FieldSchema[] = []): Column[] {
 export function rowReader(columns: Column[]): (row: { f: Cell[] }) => Row {
   const read = recordReader(
     columns.map(column => column.name),
-    columns.map(({ type }, at) => cellReader(type, at)),
+    columns.map(({ type }, at) => {
+      const read = reader(type)
+      return (cells: Cell[]) => read(cells[at]!.v)
+    }),
   )
   return row => read(row.f)
-}
-
-function cellReader(type: SqlType, at: number): (cells: Cell[]) => Value {
-  const read = reader(type)
-  return cells => read(cells[at]!.v)
 }
 
 function reader(type: SqlType): (wire: Wire) => Value {

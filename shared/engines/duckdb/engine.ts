@@ -225,7 +225,6 @@ class DuckDbEngine implements QueryEngine {
   }
 }
 
-/** Of the roll-ups that a statement may read, those that it does. */
 function rollupsIn({ rollups = [] }: Statement, { tables }: Rewritten): Rollup[] {
   return rollups.filter(({ name }) => tables.includes(name))
 }

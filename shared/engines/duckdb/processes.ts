@@ -132,7 +132,6 @@ class EngineProcesses implements QueryEngine {
   }
 }
 
-/** Why a process has ended. */
 type Why = 'closed' | 'crashed' | 'stopped' | 'memory'
 
 class Lost extends Error {

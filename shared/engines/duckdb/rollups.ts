@@ -136,7 +136,6 @@ export class RollupParts implements Rollups {
       } catch {}
   }
 
-  /** Folder of its parts. */
   folderOf(rollup: Rollup): string {
     return this.planOf(rollup).parts
   }
@@ -146,7 +145,6 @@ export class RollupParts implements Rollups {
     return this.planOf(rollup).columns
   }
 
-  /** Logical name of its log table. */
   tableOf(rollup: Rollup): string {
     return this.planOf(rollup).table
   }

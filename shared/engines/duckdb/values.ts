@@ -131,7 +131,7 @@ const forms: Record<ScalarName, (value: never) => Value> = {
   JSON: parseExactJson,
   NUMERIC: (value: duckdb.DuckDBDecimalValue) => withoutZeros(value.toString()),
   STRING: (value: string) => value,
-  TIME: (value: duckdb.DuckDBTimeValue) => timeOfDay(value.micros),
+  TIME: (value: duckdb.DuckDBTimeValue) => isoDateTime(value.micros).slice('1970-01-01T'.length),
   TIMESTAMP: (value: duckdb.DuckDBTimestampTZValue) => integer(inRange(value.micros)),
 }
 
@@ -153,15 +153,7 @@ function isoDate(days: number): string {
 function isoDateTime(micros: bigint): string {
   const fraction = ((inRange(micros) % 1_000_000n) + 1_000_000n) % 1_000_000n
   const seconds = new Date(Number((micros - fraction) / 1000n)).toISOString().slice(0, 19)
-  return seconds + fractionText(fraction)
-}
-
-function timeOfDay(micros: bigint): string {
-  return isoDateTime(micros).slice('1970-01-01T'.length)
-}
-
-function fractionText(micros: bigint): string {
-  return micros === 0n ? '' : `.${String(micros).padStart(6, '0').replace(/0+$/, '')}`
+  return withoutZeros(`${seconds}.${String(fraction).padStart(6, '0')}`)
 }
 
 function interval({ months, days, micros }: duckdb.DuckDBIntervalValue): string {

@@ -8,12 +8,11 @@ import type { Type } from '../resolve/types.ts'
 import type * as ast from '../tree.ts'
 import { conjuncts, descendants } from '../walk.ts'
 import { isBound, withNeededText } from './prefilters.ts'
-import { inExpression } from './expressions.ts'
-import * as make from '../nodes.ts'
 import {
   type Batch,
   columnOfSet,
   type Here,
+  inExpression,
   numberItem,
   parametersIn,
   prefix,
@@ -21,6 +20,7 @@ import {
   setsInFrom,
   type Sight,
 } from './sets.ts'
+import * as make from '../nodes.ts'
 
 /** FROM and WHERE of a SELECT, and how its expressions read them. */
 export interface Tables extends Pick<Here, 'carrying' | 'columns'> {
@@ -112,7 +112,10 @@ function matches(
 /** Equal, or both NULL: by conditions of which each is a key that engines can join by. */
 function sameValue([one, other]: [ast.Path, ast.Path], type: Type | null): ast.Expression[] {
   const value = (path: ast.Path) =>
-    make.call('IFNULL', [type?.kind === 'STRING' ? path : make.cast(path, { kind: 'STRING' }), make.text('')])
+    make.call('IFNULL', [
+      type?.kind === 'STRING' ? path : make.cast(path, { kind: 'STRING' }),
+      make.emptyText(),
+    ])
   return [make.binary('=', value(one), value(other)), make.binary('=', isNull(one), isNull(other))]
 }
 

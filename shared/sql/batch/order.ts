@@ -42,7 +42,6 @@ function outputName(batch: Batch, key: ast.Expression, body: ast.QueryBody): str
   return called.length === 1 ? column.name : null
 }
 
-/** The expression of that column; `null` for no column, or one of a `*`. */
 function itemOf(batch: Batch, key: ast.Expression, node: ast.Select): ast.Expression | null {
   const from = columnOf(batch, key, node)?.from
   return from?.kind === 'item' ? from.item.expression : null

@@ -1,7 +1,16 @@
 /** Conditions that hold for no fewer rows, which engines ask first: they prune by them, and compile fewer regular expressions. */
-import { castTo, inExpression } from './expressions.ts'
+import {
+  type Batch,
+  castTo,
+  columnOfSet,
+  fewParameter,
+  fieldOf,
+  inExpression,
+  parametersIn,
+  prefix,
+  setsInFrom,
+} from './sets.ts'
 import * as make from '../nodes.ts'
-import { type Batch, columnOfSet, fewParameter, fieldOf, parametersIn, prefix, setsInFrom } from './sets.ts'
 import { parse } from '../parser.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
@@ -112,7 +121,7 @@ export function withNeededText(condition: ast.Expression, made: ast.Expression):
     make.call('STRPOS', [copy(made.arguments[0]!), columnOfSet(needed)]),
     make.integer(0),
   )
-  const any = make.binary('OR', make.binary('=', columnOfSet(needed), make.text('')), has)
+  const any = make.binary('OR', make.binary('=', columnOfSet(needed), make.emptyText()), has)
   return {
     sets: make.derivedTable(make.queryOf(sets), `${prefix}s`),
     condition: make.call('IF', [any, made, make.bool('FALSE')]),

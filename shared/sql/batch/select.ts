@@ -1,21 +1,21 @@
 /** A SELECT that depends on the set: its tables beside the sets, its list, its groups and windows, and aggregates of all rows. */
-import { inExpression } from './expressions.ts'
-import { joinMatches, type Tables } from './matches.ts'
-import * as make from '../nodes.ts'
-import { keyOutside } from './order.ts'
-import { boundOf } from './prefilters.ts'
 import {
   type Batch,
   columnOfSet,
   depends,
   fieldOf,
   type Here,
+  inExpression,
   numberItem,
   parametersIn,
   setColumn,
   setsInFrom,
   type Sight,
 } from './sets.ts'
+import { joinMatches, type Tables } from './matches.ts'
+import * as make from '../nodes.ts'
+import { keyOutside } from './order.ts'
+import { boundOf } from './prefilters.ts'
 import { nameOfColumn } from '../columns.ts'
 import { isOverRows } from '../resolve/calls.ts'
 import { isKnown } from '../resolve/types.ts'
@@ -80,7 +80,6 @@ function groupBySet({ groupBy }: ast.Select, here: Here, parts: ast.AnyNode[]): 
   return { ...groupBy, items: [...keys, columnOfSet(setColumn), ...parameters] }
 }
 
-/** Whether it makes one row of all, without GROUP BY. */
 function isOfAll({ groupBy, items, having }: ast.Select): boolean {
   const parts = [...items, ...(having ? [having] : [])].flatMap(part => [...descendantsHere(part)])
   return groupBy === null && parts.some(isOfGroups)
@@ -135,7 +134,6 @@ function ofAll(batch: Batch, node: ast.Select, sight: Sight): Made {
 
 const countsOfNothing = /^(APPROX_COUNT_DISTINCT|COUNT|COUNTIF)$/
 
-/** What an aggregate is of no rows. */
 function ofNoRows(batch: Batch, part: ast.AnyNode): ast.Expression | null {
   if (part.kind !== 'Call' || !isOverRows(part)) return null
   if (countsOfNothing.test(part.name[0]!.name.toUpperCase())) return make.integer(0)
@@ -162,7 +160,6 @@ function tablesBesideSets(
   return { ...here, node: besideSets(tables), where: [...from.where, ...asked, ...bounds] }
 }
 
-/** The sets before the first table. */
 function besideSets(from: ast.From): ast.From {
   if (from.kind !== 'Join') return make.join('CROSS', setsInFrom(), from)
   if (isOuterOfRight(from))

@@ -5,6 +5,7 @@ import { hintFor, parts } from '../hints.ts'
 import { numbering } from '../relations.ts'
 import { noSignature } from './coercion.ts'
 import { stepsOf } from './literals.ts'
+import { isNull } from './operators.ts'
 import type { Context, Faults, WholeWindow } from './resolution.ts'
 import { coerces, commonType, elementOf, isUnknown, orderable, type Type, type Value } from './types.ts'
 import type { Call, Expression } from '../tree.ts'
@@ -58,9 +59,6 @@ function hasBytes(type: Type | null): boolean {
   return type?.kind === 'STRUCT' ? type.fields.some(field => hasBytes(field.type)) : type?.kind === 'BYTES'
 }
 
-const isNull = (node: Expression | undefined) => node?.kind === 'Literal' && node.literal === 'NULL'
-
-/** Of an integer that is written out, with its sign. */
 function writtenInteger(node: Expression | undefined): number | null {
   if (node?.kind === 'Unary' && node.operator === '-') {
     const number = writtenInteger(node.operand)
@@ -76,8 +74,8 @@ function checkNumber(context: Context, { arguments: [, node, otherwise] }: Call,
     context.fault(otherwise, `The default of ${name} must be constant: write IFNULL around the call`)
   const least = name === 'NTH_VALUE' ? 1 : 0
   const number = writtenInteger(node)
-  if ((number !== null && number < least) || isNull(node))
-    context.fault(node!, `The number of ${name} must be at least ${least}`)
+  if (node && (isNull(node) || (number !== null && number < least)))
+    context.fault(node, `The number of ${name} must be at least ${least}`)
 }
 
 function checkShare(context: Context, { arguments: [, node] }: Call, name: string): void {
@@ -173,7 +171,6 @@ export function partOf(node: Expression): string | null {
   return day?.kind === 'Path' ? `WEEK(${day.parts[0]!.name.toUpperCase()})` : null
 }
 
-/** Functions that take bare words. */
 const ofWords = new Set(
   [...functions].flatMap(([name, { signatures }]) =>
     signatures.some(({ parameters }) => parameters.some(({ kind }) => isBareWord(kind))) ? [name] : [],
@@ -260,9 +257,8 @@ function checkInterval(context: Faults, node: Call, name: string, kind: string, 
 
 function refuse(context: Faults, node: Call, name: string, part: Expression): void {
   const word = part.kind === 'Path' ? part.parts[0]!.name : ''
-  const near = isKnown(word) ? null : hintFor(parts, word.toUpperCase(), extractParts)
+  const known = extractParts.has(word.toUpperCase())
+  const near = known ? null : hintFor(parts, word.toUpperCase(), extractParts)
   if (near) context.fault(part, `${name} knows no part ${word}; did you mean ${near}?`)
   else context.fault(node, `${name} does not support this date part for this type`)
 }
-
-const isKnown = (word: string) => extractParts.has(word.toUpperCase())

@@ -76,11 +76,11 @@ export function call(context: Context, node: Call, scope: Scope): Value {
   checkModifiers(context, node, name)
   const result = node.star
     ? { type: { kind: 'INT64' as const } }
-    : applySignature(context, node, name, signatures, given)
+    : applySignature({ context, node, name, given }, signatures)
   const values = given.flatMap(({ value }) => value ?? [])
   if (!node.star && !context.found.problem) checkArguments(context, node, name, values)
   if (isOverRows(node)) {
-    ofManyRows(context, node, name, inside, given)
+    ofManyRows({ context, node, name, given }, inside)
     refuseNamesOfWith(context, node, scope)
   }
   return { type: result.type }
@@ -90,6 +90,14 @@ export function call(context: Context, node: Call, scope: Scope): Value {
 interface Given {
   node: Expression
   value: Value | null
+}
+
+/** A call of a known function with those of its arguments that have no name. */
+interface Called {
+  context: Context
+  node: Call
+  name: string
+  given: Given[]
 }
 
 /** Those without a name; the others are checked here. */
@@ -113,17 +121,12 @@ function argumentsOf(context: Context, node: Call, signatures: Signature[], scop
 }
 
 /** The result of the first signature that fits, without coercions if there is one. */
-function applySignature(
-  context: Context,
-  node: Call,
-  name: string,
-  signatures: Signature[],
-  given: Given[],
-): Value {
+function applySignature(called: Called, signatures: Signature[]): Value {
+  const { context, node, name, given } = called
   const counted = signatures.filter(signature => takesCount(signature, given.length))
-  if (counted.length === 0) return wrongCount(context, node, name, signatures, given.length)
+  if (counted.length === 0) return wrongCount(called, signatures)
   const types = given.map(({ value }) => value?.type ?? null)
-  if (types.some(type => isUnknown(type))) return ofUnknown(context, node, name, counted, given)
+  if (types.some(type => isUnknown(type))) return ofUnknown(called, counted)
   for (const exact of [true, false])
     for (const signature of counted) {
       const bound = bind(signature, given, exact)
@@ -134,37 +137,29 @@ function applySignature(
       checkPartOf(context, node, name, signature.parameters[0]?.kind ?? '')
       return { type: signature.returns(bound as (SqlType | null)[]) }
     }
-  return noMatch(context, node, name, counted, given)
+  return noMatch(called, counted)
 }
 
-function noMatch(context: Context, node: Call, name: string, signatures: Signature[], given: Given[]): Value {
+function noMatch({ context, node, name, given }: Called, signatures: Signature[]): Value {
   const values = given.flatMap(({ value }) => value ?? [])
   const forms = signatures.map(({ parameters }) => parameters)
   return noSignature(context, node, `function ${name}`, values, forms)
 }
 
 /** What all signatures have in common that may fit. */
-function ofUnknown(
-  context: Context,
-  node: Call,
-  name: string,
-  signatures: Signature[],
-  given: Given[],
-): Value {
+function ofUnknown(called: Called, signatures: Signature[]): Value {
   const results = signatures.flatMap(signature => {
-    const bound = bind(signature, given, false)
+    const bound = bind(signature, called.given, false)
     return bound ? [resultOf(signature, bound)] : []
   })
   const [first] = results
-  if (first === undefined) return noMatch(context, node, name, signatures, given)
-  const isSure = results.every(type => first === type || (first && isSurely(type, first)))
+  if (first === undefined) return noMatch(called, signatures)
+  const isSure = results.every(
+    type => first === type || (first && type && !isUnknown(type) && sameType(type, first)),
+  )
   if (isSure && !isUnknown(first)) return { type: first }
   const isScalar = results.every(type => !mayBe(type, 'ARRAY') && !mayBe(type, 'STRUCT'))
   return { type: isScalar ? someScalar : anything }
-}
-
-function isSurely(type: Type | null, other: Type): boolean {
-  return type !== null && !isUnknown(type) && sameType(type, other)
 }
 
 function resultOf({ returns, parameters }: Signature, bound: (Type | null)[]): Type | null {
@@ -217,25 +212,19 @@ function fit(value: Value, kind: string, exact: boolean): Type | null | undefine
   return coerces(value, wanted) ? wanted : undefined
 }
 
-function wrongCount(
-  context: Context,
-  node: Call,
-  name: string,
-  signatures: Signature[],
-  given: number,
-): Value {
+function wrongCount({ context, node, name, given }: Called, signatures: Signature[]): Value {
   const counts = signatures.map(({ parameters }) => countsOf(parameters))
   const least = Math.min(...counts.map(({ least }) => least))
   const most = Math.max(...counts.map(({ most }) => most))
   const wanted = most === least ? `${least}` : most === Infinity ? `${least} or more` : `${least} to ${most}`
   return context.fault(
     node,
-    `Number of arguments does not match for function ${name}: it takes ${wanted}, not ${given}`,
+    `Number of arguments does not match for function ${name}: it takes ${wanted}, not ${given.length}`,
   )
 }
 
 /** What else a call of many rows holds. */
-function ofManyRows(context: Context, node: Call, name: string, scope: Scope, given: Given[]): void {
+function ofManyRows({ context, node, name, given }: Called, scope: Scope): void {
   if (node.distinct) for (const { value } of given) if (value) key(context, node, 'DISTINCT', value)
   if (node.having) context.value(node.having.expression, scope)
   for (const item of node.orderBy) {

@@ -167,7 +167,6 @@ function like(context: Context, node: ast.Like, scope: Scope): Value {
   return valueOf('BOOL')
 }
 
-/** Two texts, or both of bytes. */
 function likeSides(context: Context, node: ast.Like, nodes: ast.Expression[], sides: Value[]): void {
   const kind = (['STRING', 'BYTES'] as const).find(kind => sides.every(side => coerces(side, { kind })))
   if (!kind) noSignature(context, node, 'operator LIKE', sides)
@@ -209,7 +208,12 @@ function inOperator(context: Context, node: ast.In, scope: Scope): Value {
     if (isWrong && isList) noSignature(context, node, 'operator IN', [operand, item])
     else if (isWrong) noSignature(context, node, 'operator IN UNNEST', [operand, array])
     else if (type) coerce(context, node.operand, operand, type)
-    if (isList && !isWrong) resolveList(context, [node.operand, ...among.array.items], scope)
+    if (isList && !isWrong) {
+      const nodes = [node.operand, ...among.array.items]
+      const values = nodes.map(each => context.value(each, scope))
+      const type = commonType(values)
+      if (type) for (const [at, each] of nodes.entries()) coerce(context, each, values[at]!, type)
+    }
   } else {
     const { columns, open } = context.query(among.query, scope, scope.ctes)
     const [column] = columns
@@ -228,13 +232,7 @@ export function isListed(among: ast.In['among']): among is Listed {
 
 type Listed = ast.In['among'] & { array: ast.ArrayLiteral }
 
-function resolveList(context: Context, nodes: ast.Expression[], scope: Scope): void {
-  const values = nodes.map(node => context.value(node, scope))
-  const type = commonType(values)
-  if (type) for (const [at, node] of nodes.entries()) coerce(context, node, values[at]!, type)
-}
-
-function caseExpression(context: Context, node: ast.Expression & { kind: 'Case' }, scope: Scope): Value {
+function caseExpression(context: Context, node: ast.Case, scope: Scope): Value {
   const tests = node.branches.map(branch => branch.when)
   const results = [...node.branches.map(branch => branch.then), ...(node.otherwise ? [node.otherwise] : [])]
   if (node.operand) {
@@ -313,7 +311,7 @@ function withExpression(context: Context, { variables, body }: ast.WithExpressio
 }
 
 /** No function here takes one; its names are not mistaken for columns. */
-function lambda(context: Context, node: ast.Expression & { kind: 'Lambda' }, scope: Scope): Value {
+function lambda(context: Context, node: ast.Lambda, scope: Scope): Value {
   const variables = node.parameters.map(({ name }) =>
     elementVariable({ name, type: anything, from: { kind: 'node', node } }, null),
   )

@@ -68,7 +68,6 @@ function arrayReference(node: ast.From, scope: Scope): ArrayReference | null {
   return null
 }
 
-/** A range variable over rows. */
 function one(context: Context, node: Exclude<ast.From, ast.Join>, given: Rows): Source {
   const rows = hasRoom(context, given.columns.length) ? given : tooManyColumns
   context.found.rows.set(node, rows)

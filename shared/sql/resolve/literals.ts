@@ -35,11 +35,7 @@ export function interval(context: Context, node: ast.IntervalLiteral, scope: Sco
   return valueOf('INTERVAL')
 }
 
-export function arrayLiteral(
-  context: Context,
-  node: ast.Expression & { kind: 'ArrayLiteral' },
-  scope: Scope,
-): Value {
+export function arrayLiteral(context: Context, node: ast.ArrayLiteral, scope: Scope): Value {
   const items = node.items.map(item => context.value(item, scope))
   const element = node.type?.kind === 'ARRAY' ? node.type.element : node.type
   if (element) {
@@ -63,11 +59,7 @@ function asType(context: Context, node: ast.Expression, value: Value, type: Type
 }
 
 /** A field's name is that in the type that is written, else the alias, else that of the column. */
-export function structLiteral(
-  context: Context,
-  node: ast.Expression & { kind: 'StructLiteral' },
-  scope: Scope,
-): Value {
+export function structLiteral(context: Context, node: ast.StructLiteral, scope: Scope): Value {
   const values = node.items.map(item => context.value(item.expression, scope))
   if (!node.type) return struct(values.map((value, at) => ({ name: impliedName(node.items[at]!), value })))
   const { fields } = node.type

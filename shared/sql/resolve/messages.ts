@@ -127,19 +127,15 @@ function conversion(what: string, values: Value[], signatures: Parameter[][]): s
   const [one = '', other = one] = new Set(common)
   // Texts are compared as what they are compared with, and other values are shown as texts.
   const textFirst = (one === 'STRING') === what.startsWith('operator')
-  const unlike = textFirst
-    ? [
-        [one, other],
-        [other, one],
-      ]
-    : [
-        [other, one],
-        [one, other],
-      ]
+  const [first, second] = textFirst ? [one, other] : [other, one]
+  const unlike: [from: string, to: string][] = [
+    [first, second],
+    [second, first],
+  ]
   const pairs = misfits.toSorted((a, b) => a.length - b.length).flat()
   // JSON is compared with nothing, so no value becomes JSON for an operator.
   const useless = what.startsWith('operator') ? ['BOOL', 'JSON'] : ['BOOL']
-  const useful = (unlike as [string, string][]).filter(([, to]) => !useless.includes(to))
+  const useful = unlike.filter(([, to]) => !useless.includes(to))
   for (const [from, to] of [...pairs, ...useful]) {
     const written = hintFor(conversions, `${from}>${to}`)
     if (written !== null) return `for the ${from} write ${written}`

@@ -119,7 +119,8 @@ function concatenate(context: Context, node: Binary, scope: Scope): Value {
   return { type: anything }
 }
 
-function links(node: Expression): Expression[] {
+/** The operands of a chain of `||`. */
+export function links(node: Expression): Expression[] {
   return node.kind === 'Binary' && node.operator === '||' ? [...links(node.left), node.right] : [node]
 }
 

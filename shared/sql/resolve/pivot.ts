@@ -49,7 +49,6 @@ export function pivot(context: Context, node: ast.Pivot, scope: Scope): Rows {
   return { columns: [...keys, ...made], open, isValue: false }
 }
 
-/** The types whose values make names. */
 const namedByValue: readonly string[] = ['BOOL', 'DATE', 'INT64', 'NUMERIC', 'BIGNUMERIC', 'STRING', 'STRUCT']
 
 /** Beside a column that may be of type DATE, a text that may be one makes no certain name. */

@@ -100,7 +100,6 @@ function bodyOf(
   return rows
 }
 
-/** ORDER BY around a set operation or a query in parentheses. */
 function orderRows(context: Context, { orderBy }: ast.Query, rows: Rows, scope: Scope): void {
   const { columns, open } = rows
   const variables = [{ name: null, node: null, columns, open, element: null }]
@@ -264,7 +263,6 @@ export function recursionOf(context: Faults, { name, query: whole }: CommonTable
   return { with: common, union: body }
 }
 
-/** The nodes from `node` down to one under it. */
 function wayTo(node: AnyNode, target: AnyNode): AnyNode[] | null {
   if (node === target) return [node]
   for (const child of children(node)) {

@@ -14,6 +14,7 @@ import {
   newScope,
   type Passed,
   type Place,
+  type RangeVariable,
   type Rows,
   type Scope,
   type Shown,
@@ -144,8 +145,7 @@ function allShown(context: Context, { variables, merged }: Scope): Shown[] {
   const own = variables.flatMap((variable): Shown[] => {
     const { columns, element, open } = variable
     if (element && columns.length === 0 && open === null) return [{ variable, column: element }]
-    const known = columns.map(column => ({ variable, column }))
-    return open === null ? known : [...known, { variable, column: null }]
+    return shownOf(variable)
   })
   if (merged.length === 0) return own
   const keys = new Set(merged.map(({ name }) => nameKey(name!)))
@@ -153,15 +153,18 @@ function allShown(context: Context, { variables, merged }: Scope): Shown[] {
   return [...merged.map(column => ({ variable: null, column })), ...own.filter(shown => !isMerged(shown))]
 }
 
+function shownOf(variable: RangeVariable): Shown[] {
+  const known = variable.columns.map(column => ({ variable, column }))
+  return variable.open === null ? known : [...known, { variable, column: null }]
+}
+
 function shownOfRow(context: Context, node: ast.Expression, scope: Scope): Shown[] {
   const [only, ...more] = node.kind === 'Path' ? node.parts : []
   const named = only && more.length === 0 && findVariable(scope.variables, nameKey(only.name))
   if (named && node.kind === 'Path') {
     const variable = hasRoom(context, named.columns.length) ? named : { ...named, ...tooManyColumns }
-    const { columns, element, open } = variable
-    context.found.paths.set(node, { parts: 1, variable, column: element })
-    const known = columns.map(column => ({ variable, column }))
-    return open === null ? known : [...known, { variable, column: null }]
+    context.found.paths.set(node, { parts: 1, variable, column: variable.element })
+    return shownOf(variable)
   }
   const { type } = context.value(node, scope)
   if (type?.kind === 'STRUCT' && hasRoom(context, type.fields.length)) {

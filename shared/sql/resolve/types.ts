@@ -168,7 +168,8 @@ export function commonType(values: Value[]): Type | null | undefined {
   if (typed.some(({ type }) => isUnknown(type))) return commonOfSome(typed)
   const types = typed.filter(({ origin }) => origin !== 'literal').concat(typed)
   const candidates = types.map(({ type }) => type!)
-  const all = [...commonStruct(typed), ...candidates, ...candidates.flatMap(widerTypes)]
+  const wider = candidates.flatMap(({ kind }) => (widened[kind] ?? []).map(kind => ({ kind })))
+  const all = [...commonStruct(typed), ...candidates, ...wider]
   return all.find(candidate => typed.every(value => coerces(value, candidate)))
 }
 
@@ -196,10 +197,6 @@ function commonStruct(values: Value[]): Type[] {
   })
   const common = recordOf(fields)
   return isUnknown(common) ? [] : [common]
-}
-
-function widerTypes(type: Type): Type[] {
-  return (widened[type.kind] ?? []).map(kind => ({ kind }))
 }
 
 /** Whether equal values are told from others, as groups are. */

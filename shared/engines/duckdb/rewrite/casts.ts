@@ -150,7 +150,6 @@ function floatDigits(node: Expression): string | null {
   return digits === null ? null : `-${digits}`
 }
 
-/** What is no date or time: to text, or from text, by a format. */
 const formatted: Record<string, (sql: string, format: string) => string> = {
   'BYTES>STRING': (sql, format) => `gsql_cast_bytes_text(${format}, ${sql})`,
   'INT64>STRING': (sql, format) => `gsql_cast_decimal_text(${format}, CAST(${sql} AS VARCHAR))`,
@@ -177,13 +176,10 @@ function withFormat(context: Context, node: Cast, format: Expression, value: Typ
 /** A value cast to a type to which GoogleSQL casts it. */
 export function convert(value: Typed, type: SqlType, safe = false): string {
   if (value.type === null) return plain(value.sql, duckType(type))
-  if (isNested(value.type)) return convertNested(value, value.type, type, safe)
+  if (value.type.kind === 'ARRAY' || value.type.kind === 'STRUCT')
+    return convertNested(value, value.type, type, safe)
   const conversion = value.type.kind === type.kind ? plain : conversions[`${value.type.kind}>${type.kind}`]!
   return repeated([value.sql], sql => repeated([conversion(sql, duckType(type))], sql => round(sql, type)))
-}
-
-function isNested(type: SqlType): boolean {
-  return type.kind === 'ARRAY' || type.kind === 'STRUCT'
 }
 
 /** An array is cast only to its own type; a struct field by field, as DuckDB does it. */

@@ -35,7 +35,6 @@ export function coerce(value: Typed, wanted: SqlType): Typed {
   return { sql: `CAST(${sql} AS ${duckType(wanted)})`, type: wanted }
 }
 
-/** A struct that was written out, as another type. */
 function coerceFields(values: Typed[], wanted: StructType): Typed {
   const fields = wanted.fields.map((field, at) => coerce(values[at]!, field.type))
   const sql = structSql(wanted.fields.map(({ name }, at) => ({ name, sql: fields[at]!.sql })))

@@ -84,14 +84,9 @@ export function withinYears(moved: string, kind: 'TIMESTAMP' | 'DATETIME'): stri
 /** Whether a zone is a literal offset or UTC. */
 export const isFixedZone = ({ name }: Zone) => name !== null && offsetMicros(name) !== null
 
-/** How many minutes the clocks of a zone, which show `local`, are ahead of UTC; seconds of early times are cut off. */
-function minutesAhead(local: string, timestamp: string): string {
-  return `((epoch_us(${local}) - epoch_us(${timestamp})) // 60000000)`
-}
-
-/** A TIMESTAMP in a zone for text, which has no seconds of offset: what clocks without them would show. */
+/** A TIMESTAMP in a zone for text: the whole minutes that its clocks are ahead of UTC, and what clocks without seconds show. */
 export function clockTime(timestamp: string, zone: Zone): { local: string; minutes: string } {
-  const minutes = minutesAhead(toDatetime(timestamp, zone), timestamp)
+  const minutes = `((epoch_us(${toDatetime(timestamp, zone)}) - epoch_us(${timestamp})) // 60000000)`
   return { local: `make_timestamp(epoch_us(${timestamp}) + 60000000 * ${minutes})`, minutes }
 }
 

@@ -41,7 +41,6 @@ export function negativeInteger({ text }: ast.Literal): Typed {
   return { ...integer(-BigInt(text)), origin: 'literal' }
 }
 
-/** How a literal of a type is written, for messages. */
 const forms: Partial<Record<ScalarName, string>> = {
   DATE: "a date is written '2026-01-31'",
   DATETIME: "a date with time is written '2026-01-31 12:00:00'",
@@ -99,8 +98,9 @@ export function boundValue(sql: string, type: SqlType): string {
   if (kind === 'JSON') return `CAST(gsql_json_rounded(${sql}) AS JSON)`
   if (kind === 'BYTES') return `from_base64(CAST(${sql} AS VARCHAR))`
   if (kind !== 'ARRAY' && kind !== 'STRUCT') return `CAST(${sql} AS ${duck})`
-  const read = `CAST(CAST(${sql} AS JSON) AS ${duckType(withTextForBytes(type))})`
-  return hasBytes(type) ? `CAST(${read} AS ${duck})` : read
+  const ofJson = duckType(withTextForBytes(type))
+  const read = `CAST(CAST(${sql} AS JSON) AS ${ofJson})`
+  return ofJson === duck ? read : `CAST(${read} AS ${duck})`
 }
 
 /** From JSON, bytes are read as text, which is then cast. */
@@ -109,11 +109,6 @@ function withTextForBytes(type: SqlType): SqlType {
   if (type.kind === 'BYTES') return { kind: 'STRING' }
   if (type.kind !== 'STRUCT') return type
   return { ...type, fields: type.fields.map(field => ({ ...field, type: withTextForBytes(field.type) })) }
-}
-
-function hasBytes(type: SqlType): boolean {
-  if (type.kind === 'ARRAY') return hasBytes(type.element)
-  return type.kind === 'BYTES' || (type.kind === 'STRUCT' && type.fields.some(field => hasBytes(field.type)))
 }
 
 export function arrayLiteral(context: Context, node: ast.ArrayLiteral, scope: Scope): Typed {

@@ -20,7 +20,6 @@ export function path(context: Context, { parts }: Path, reference: Reference, sc
   return key ? typed(key.sql, whole.type) : whole
 }
 
-/** The key of GROUP BY that a path is. */
 function keyOfPath(context: Context, parts: Identifier[], reference: Reference) {
   if (context.keys.paths.size === 0) return undefined
   const { root, fields } = placeOf(reference, parts)
@@ -36,17 +35,16 @@ export function columnValue(context: Context, column: Column, scope: Scope): Typ
   const { from } = column
   const item = from.kind === 'item' ? context.items.get(from.item) : undefined
   if (item) return item
-  if (from.kind === 'field') return fieldAt(columnValue(context, from.of, scope), from.at!)
+  if (from.kind === 'field') {
+    const { sql, type } = columnValue(context, from.of, scope)
+    return structField(sql, type as StructType, from.at!)
+  }
   if (from.kind === 'columns' && from.columns.length === 1)
     return columnValue(context, from.columns[0]!, scope)
   // The value whose fields `*` stands for.
   const value = context.expression((from as { node: Expression }).node, scope)
   context.columns.set(column, value)
   return value
-}
-
-function fieldAt({ sql, type }: Typed, at: number): Typed {
-  return structField(sql, type as StructType, at)
 }
 
 function rowOf(context: Context, { columns }: RangeVariable, scope: Scope): Typed {

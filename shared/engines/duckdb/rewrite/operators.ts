@@ -1,6 +1,7 @@
 /** Operators: arithmetic, comparison, logic, LIKE, IN, BETWEEN, IS. */
 import { isOverRows } from '../../../sql/resolve/calls.ts'
 import { isListed } from '../../../sql/resolve/expressions.ts'
+import { links } from '../../../sql/resolve/operators.ts'
 import { numberKinds } from '../../../sql/resolve/types.ts'
 import type * as ast from '../../../sql/tree.ts'
 import type { SqlType, StructType } from '../../../sql/types.ts'
@@ -188,10 +189,6 @@ function concatenate(context: Context, node: ast.Binary, scope: Scope): string {
   return `(${values.join(' || ')})`
 }
 
-function links(node: ast.Expression): ast.Expression[] {
-  return node.kind === 'Binary' && node.operator === '||' ? [...links(node.left), node.right] : [node]
-}
-
 /** `-` and an integer literal are one: without the sign, the least INT64 is out of range. */
 export function unary(context: Context, node: ast.Unary, scope: Scope): Typed {
   const { operand, operator } = node
@@ -221,7 +218,7 @@ function matches(text: string, pattern: string): string {
   const tokens = `regexp_extract_all(${pattern}, '(?s)\\\\.|.')`
   const lone = `CASE WHEN t = '\\' THEN CAST(${raise('A LIKE pattern ends with a backslash')} AS VARCHAR)`
   const token = `${lone} WHEN t = '%' THEN '.*' WHEN t = '_' THEN '.' ELSE regexp_escape(right(t, 1)) END`
-  const regexp = joinedBy(`list_transform(${tokens}, lambda t: ${token})`, `''`, true)
+  const regexp = joinedBy(`list_transform(${tokens}, lambda t: ${token})`, `''`)
   return `regexp_full_match(${text}, ${regexp}, 's')`
 }
 

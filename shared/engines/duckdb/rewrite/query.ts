@@ -66,7 +66,6 @@ function piecesOf(context: Context, node: Query, outer: Scope | null, sorting: S
   return { ...body, ctes: [...ctes, ...body.ctes] }
 }
 
-/** Each common table under a unique name. */
 function commonTables(context: Context, node: With): CommonText[] {
   return inReadingOrder(node, () => {}).flatMap(cte => {
     const table = context.uniqueName(cte.name.name)
@@ -242,7 +241,6 @@ interface Key {
   nan: string
 }
 
-/** The keys of a query over a SELECT. */
 function keysOfSelect(context: Context, node: Query, body: Select, selected: Selected): Key[] {
   if (node.orderBy.length === 0) return inheritedKeys(context, body, selected)
   return node.orderBy.map(item => orderKey(context, item, selected, body))

@@ -43,8 +43,8 @@ export function repeated<Values extends string[]>(
 }
 
 /** The texts of a list with a delimiter. DuckDB's array_to_string plans the list twice, and takes a literal delimiter only. */
-export function joinedBy(list: string, delimiter: string, isLiteral: boolean): string {
-  const [items, between] = isLiteral
+export function joinedBy(list: string, delimiter: string): string {
+  const [items, between] = textLiteral.test(delimiter)
     ? [list, delimiter]
     : [`list_transform(${list}, lambda item: ${delimiter} || item)`, `''`]
   return `substr(list_aggr([''] || ${items}, 'string_agg', ${between}), length(${delimiter}) + 1)`
@@ -63,6 +63,7 @@ export function isSimple(sql: string): boolean {
   return constant.test(sql) || columnOrField.test(sql)
 }
 
+const textLiteral = /^'(?:[^']|'')*'$/
 const constant = /^(?:'(?:[^']|'')*'|\d+|CAST\((?:NULL|\$\w+|-?\d+|'(?:[^']|'')*') AS [\w ]+\)|NULL)$/
 const columnOrField = /^\(*"(?:[^"]|"")*"(?:\)*\."(?:[^"]|"")*")*$/
 

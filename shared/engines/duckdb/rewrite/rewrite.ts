@@ -150,7 +150,9 @@ const printers: { [Kind in ast.Expression['kind']]: Printer<Kind> } = {
   Call: call,
   Case: caseExpression,
   Cast: cast,
-  Exists: exists,
+  // As a filter of the array where the query only reads an UNNEST.
+  Exists: (context, node, scope) =>
+    someElement(context, node.query, scope) ?? `EXISTS(${context.query(node.query, scope).sql})`,
   Extract: extract,
   FieldAccess: (context, node, scope) => fieldOf(context.expression(node.of, scope), node.field),
   In: inOperator,
@@ -251,11 +253,6 @@ function position(node: ast.Subscript, array: string, index: string): string {
   return `CASE WHEN ${at} < 1 OR ${at} > len(${array}) THEN ${raise('Array index is out of bounds')} ELSE ${at} END`
 }
 
-/** As a filter of the array where the query only reads an UNNEST (`someElement`), else as DuckDB's EXISTS. */
-function exists(context: Context, node: ast.Exists, scope: Scope): string {
-  return someElement(context, node.query, scope) ?? `EXISTS(${context.query(node.query, scope).sql})`
-}
-
 /**
  * `EXISTS (SELECT ... FROM UNNEST(array) AS x WHERE condition)` as a filter of the array, twenty times as fast as the
  * join that DuckDB makes of it; `null` for any other query.
@@ -288,7 +285,6 @@ function levels(context: Context, expression: ast.Expression, scope: Scope): Set
   return new Set(namesIn(context, expression).map(path => levelOf(context, path, scope)))
 }
 
-/** Whether an expression holds what cannot stand in a DuckDB lambda. */
 function needsQuery(node: ast.AnyNode): boolean {
   return [...descendants(node)].some(inner => inner.kind === 'Query' || isOverRows(inner))
 }

@@ -8,10 +8,9 @@ import type { AnyNode, Expression, OrderItem, Path, Select, SelectItem } from '.
 import { descendants, descendantsHere } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { type Context, type FromRows, type Scope, structOf, type Typed } from './context.ts'
-import { fromClause } from './from.ts'
+import { derivedRows, fromClause } from './from.ts'
 import { checkFields } from './literals.ts'
 import { columnValue, noRows } from './names.ts'
-import { derivedRows } from './unnest.ts'
 
 export interface Selected {
   sql: string

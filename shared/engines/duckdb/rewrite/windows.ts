@@ -14,14 +14,16 @@ export function overClause(context: Context, over: WholeWindow | null, scope: Sc
   if (!over) return ''
   const { partitionBy, orderBy, frame } = over
   const parts = [
-    partitionBy.length > 0 && `PARTITION BY ${context.expressions(partitionBy, scope).map(sqlOf).join(', ')}`,
+    partitionBy.length > 0 &&
+      `PARTITION BY ${context
+        .expressions(partitionBy, scope)
+        .map(({ sql }) => sql)
+        .join(', ')}`,
     orderBy.length > 0 && orderByClause(context, orderBy, scope, ranges(context, over)),
     frame && frameClause(context, frame, orderBy[0]),
   ]
   return ` OVER (${parts.filter(Boolean).join(' ')})`
 }
-
-const sqlOf = ({ sql }: Typed) => sql
 
 /** `ORDER BY ...` inside a window or an aggregate. @param distance whether the frame is a distance from the key */
 export function orderByClause(context: Context, items: OrderItem[], scope: Scope, distance = false): string {

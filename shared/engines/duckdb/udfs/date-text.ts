@@ -349,7 +349,6 @@ function withFlags(text: string, all: string): string {
   return written.padStart(Number(width), /^ ?\d/.test(text) && !flags.includes('_') ? '0' : ' ')
 }
 
-/** Most digits of a fraction that are written. */
 const mostDigits = 18
 
 /** A civil time in a format of GoogleSQL; elements that the type does not have stay as they are. */
@@ -420,7 +419,8 @@ function piecesIn(type: string, format: string): Piece[] {
   })
 }
 
-function allow(type: string, has: Has): void {
+/** Throws ValueError for an element that the type does not have. */
+export function allow(type: string, has: Has): void {
   if (!types[type]!.includes(has))
     throw new ValueError(`A format for ${type} has an element that a ${type} does not have`)
 }

@@ -4,6 +4,7 @@
  * text, and numbers to text.
  */
 import {
+  allow,
   type Civil,
   civilOf,
   civilFrom,
@@ -21,15 +22,6 @@ import { memoize, scalar, type ScalarFunction, ValueError } from './udf.ts'
 import { civilInZone } from './time-zones.ts'
 
 // ---- dates and times
-
-type Has = 'date' | 'time' | 'zone'
-
-const types: Record<string, Has[]> = {
-  DATE: ['date'],
-  TIME: ['time'],
-  DATETIME: ['date', 'time'],
-  TIMESTAMP: ['date', 'time', 'zone'],
-}
 
 const dateElement =
   /(YYYY|YYY|YY|Y(?!,YYY)|RRRR|RR|MONTH|MON|MM|MI|DAY|DDD|DD|DY|D|HH24|HH12|HH|SSSSS|SS|FF[1-9]|[AP]M|[AP]\.M\.|TZH|TZM)|"((?:[^"\\]|\\["\\])*)"|([-./,';:])|( +)/iy
@@ -51,15 +43,14 @@ function pieces(type: string, model: string): Piece[] {
     const [, element, quoted, sign, blanks] = match
     if (element !== undefined) {
       const name = element.toUpperCase()
-      if (!types[type]!.includes(kindOf(name)))
-        throw new ValueError(`A format for ${type} has an element that a ${type} does not have`)
+      allow(type, kindOf(name))
       found.push({ element: name, text: element })
     } else found.push({ element: '', text: quoted?.replace(/\\(.)/g, '$1') ?? sign ?? blanks! })
   }
   return found
 }
 
-function kindOf(element: string): Has {
+function kindOf(element: string) {
   if (element.startsWith('TZ')) return 'zone'
   return /^(HH|MI$|SS|FF|[AP]\.?M)/.test(element) ? 'time' : 'date'
 }
@@ -200,7 +191,6 @@ function numberText(text: string, number: Digits): string {
   return addSign(model, empty ? '' : body, width, number, empty)
 }
 
-/** NAN or INF in the places before the point. */
 function specialText(model: NumberModel, special: string): string {
   if (model.exponent) return special
   const places = model.whole.replaceAll(/[^,]/g, '#')

@@ -114,28 +114,6 @@ function divide({ months, days, micros }: Interval, by: bigint): Interval {
   return interval(BigInt(months) / by, allDays / by, (micros + (allDays % by) * microsPerDay) / by)
 }
 
-function multiply({ months, days, micros }: Interval, by: bigint): Interval {
-  return interval(BigInt(months) * by, BigInt(days) * by, micros * by)
-}
-
-/** Full days of 24 hours; both parts get the sign of the whole. */
-function justifiedHours({ months, days, micros }: Interval): Interval {
-  const all = BigInt(days) * microsPerDay + micros
-  return interval(BigInt(months), all / microsPerDay, all % microsPerDay)
-}
-
-/** Full months of 30 days. */
-function justifiedDays({ months, days, micros }: Interval): Interval {
-  const all = BigInt(months) * 30n + BigInt(days)
-  return interval(all / 30n, all % 30n, micros)
-}
-
-function justify({ months, days, micros }: Interval): Interval {
-  const all = (BigInt(months) * 30n + BigInt(days)) * microsPerDay + micros
-  const allDays = all / microsPerDay
-  return interval(allDays / 30n, allDays % 30n, all % microsPerDay)
-}
-
 /**
  * The beginning of the bucket that a time is in, in microseconds since 1970; buckets are counted from an origin on. One of
  * months ends on the origin's day, or on the last one of a shorter month.
@@ -184,14 +162,20 @@ function microsOf(month: number, day: number): bigint {
 
 const daysIn = (month: number) => Number((microsOf(month + 1, 1) - microsOf(month, 1)) / microsPerDay)
 
-const changing = (change: (value: Interval) => Interval) => scalar(['INTERVAL'], 'INTERVAL', change)
+/** A function of months, days and microseconds, which it makes others of. */
+const changing = (change: (months: bigint, days: bigint, micros: bigint) => [bigint, bigint, bigint]) =>
+  scalar(['INTERVAL'], 'INTERVAL', ({ months, days, micros }) =>
+    interval(...change(BigInt(months), BigInt(days), micros)),
+  )
 
 export const intervalFunctions: Record<string, ScalarFunction> = {
   gsql_interval_text: scalar(['INTERVAL'], 'VARCHAR', intervalText),
   gsql_interval_iso: scalar(['INTERVAL'], 'VARCHAR', isoText),
   gsql_interval: scalar(['VARCHAR'], 'INTERVAL', parseInterval),
   gsql_interval_divided: scalar(['INTERVAL', 'BIGINT'], 'INTERVAL', divide),
-  gsql_interval_multiplied: scalar(['INTERVAL', 'BIGINT'], 'INTERVAL', multiply),
+  gsql_interval_multiplied: scalar(['INTERVAL', 'BIGINT'], 'INTERVAL', ({ months, days, micros }, by) =>
+    interval(BigInt(months) * by, BigInt(days) * by, micros * by),
+  ),
   gsql_interval_made: scalar(
     ['BIGINT', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT'],
     'INTERVAL',
@@ -203,7 +187,17 @@ export const intervalFunctions: Record<string, ScalarFunction> = {
       ),
   ),
   gsql_bucket: scalar(['VARCHAR', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT'], 'BIGINT', bucket),
-  gsql_justify_hours: changing(justifiedHours),
-  gsql_justify_days: changing(justifiedDays),
-  gsql_justify_interval: changing(justify),
+  // Full days of 24 hours and months of 30 days; all parts of them get the sign of the whole.
+  gsql_justify_hours: changing((months, days, micros) => {
+    const all = days * microsPerDay + micros
+    return [months, all / microsPerDay, all % microsPerDay]
+  }),
+  gsql_justify_days: changing((months, days, micros) => {
+    const all = months * 30n + days
+    return [all / 30n, all % 30n, micros]
+  }),
+  gsql_justify_interval: changing((months, days, micros) => {
+    const all = (months * 30n + days) * microsPerDay + micros
+    return [all / microsPerDay / 30n, (all / microsPerDay) % 30n, all % microsPerDay]
+  }),
 }

@@ -1,46 +1,51 @@
 /**
- * JSON_VALUE and its like over strings, as GoogleSQL reads them: from the left until the path's value is complete, so text
- * that is cut off or goes wrong behind it still has that value. Strings may stand in single quotes, commas at the end of a
- * list. Numbers keep the digits that were written. The rewriting leaves text that is plain JSON to DuckDB.
+ * JSON text, and JSON_VALUE and its like over strings. GoogleSQL reads those from the left until the path's value is complete,
+ * so text that is cut off or goes wrong behind it still has that value. Strings may stand in single quotes, commas at the end
+ * of a list. Numbers keep the digits that were written. The rewriting leaves text that is plain JSON to DuckDB.
  */
 import { memoize, scalar, type ScalarFunction } from './udf.ts'
 
-type Step = string | number
+/** A key or an index. */
+export type Step = string | number
 
-/** A value as text: of a scalar its plain text, of any its JSON. */
-interface Found {
-  json: string
-  scalar: string | null
-  items: Found[] | null
+/** Makes values of what stands in a text, from the inside out. */
+export interface Maker<Value> {
+  /** Of null, true, false or a number, as it is written. */
+  word(text: string): Value
+  string(text: string): Value
+  array(items: Value[]): Value
+  /** Keys may be equal. */
+  object(fields: [key: string, value: Value][]): Value
 }
 
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\.)/y
 const literal = /(?:null|true|false)(?![A-Za-z0-9_])/y
 const blanks = /\s*/y
-/** Deeper text is taken for none. */
-const deepest = 1_000
 
-/** The text goes wrong, or ends, before the value is complete. */
-class Broken extends Error {}
+/** The text goes wrong or ends before the value is complete, or is too deep. */
+export class Broken extends Error {}
 
-class Scanner {
+export class JsonReader<Value> {
   private readonly text: string
+  private readonly make: Maker<Value>
+  private readonly deepest: number
   private at = 0
-  private items = 0
 
-  constructor(text: string) {
+  constructor(text: string, make: Maker<Value>, deepest: number) {
     this.text = text
+    this.make = make
+    this.deepest = deepest
   }
 
   /** The first value at a path; null where there is none. Throws Broken. */
-  find(steps: Step[], depth = 0): Found | null {
+  find(steps: Step[], depth = 0): Value | null {
     const step = steps[depth]
     if (step === undefined) return this.value(depth)
-    if (depth > deepest) throw new Broken()
+    if (depth > this.deepest) throw new Broken()
     const sign = this.peek()
     // A key of digits is an index where there is an array.
     const index = typeof step === 'number' ? step : /^\d+$/.test(step) ? Number(step) : -1
-    let found: Found | null = null
+    let found: Value | null = null
     let at = 0
     // Behind a key that leads nowhere an equal one may lead on.
     const inside = (isStep: boolean) => {
@@ -62,36 +67,34 @@ class Scanner {
     else if (this.match(literal) === null && this.match(number) === null) throw new Broken()
   }
 
-  private value(depth: number): Found {
-    if (depth > deepest) throw new Broken()
+  /** Throws Broken. */
+  value(depth = 0): Value {
+    if (depth > this.deepest) throw new Broken()
     const sign = this.peek()
     if (sign === '{') return this.object(depth)
     if (sign === '[') return this.array(depth)
-    if (sign === '"' || sign === "'") {
-      const text = this.string()
-      return { json: quote(text), scalar: text, items: null }
-    }
+    if (sign === '"' || sign === "'") return this.make.string(this.string())
     const word = this.match(literal) ?? this.match(number)
     if (word === null) throw new Broken()
-    return { json: word, scalar: word === 'null' ? null : word, items: null }
+    return this.make.word(word)
   }
 
-  private object(depth: number): Found {
-    const fields: string[] = []
+  private object(depth: number): Value {
+    const fields: [string, Value][] = []
     this.list('}', () => {
-      fields.push(`${quote(this.key())}:${this.value(depth + 1).json}`)
+      fields.push([this.key(), this.value(depth + 1)])
       return false
     })
-    return { json: `{${fields.join(',')}}`, scalar: null, items: null }
+    return this.make.object(fields)
   }
 
-  private array(depth: number): Found {
-    const items: Found[] = []
+  private array(depth: number): Value {
+    const items: Value[] = []
     this.list(']', () => {
       items.push(this.value(depth + 1))
       return false
     })
-    return { json: `[${items.map(({ json }) => json).join(',')}]`, scalar: null, items }
+    return this.make.array(items)
   }
 
   /** The items between the sign here and `end`; ends early once `item` is satisfied. */
@@ -169,11 +172,32 @@ function quote(text: string): string {
   return JSON.stringify(text.toWellFormed()).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
 
-const stepsOf = memoize(path => JSON.parse(path) as Step[])
+/** A path as the rewriting has it, a list of its steps in JSON. */
+export const stepsOf = memoize(path => JSON.parse(path) as Step[])
+
+/** A value as text: of a scalar its plain text, of any its JSON. */
+interface Found {
+  json: string
+  scalar: string | null
+  items: Found[] | null
+}
+
+const asWritten: Maker<Found> = {
+  word: text => ({ json: text, scalar: text === 'null' ? null : text, items: null }),
+  string: text => ({ json: quote(text), scalar: text, items: null }),
+  array: items => ({ json: `[${items.map(({ json }) => json).join(',')}]`, scalar: null, items }),
+  object(fields) {
+    const written = fields.map(([key, { json }]) => `${quote(key)}:${json}`)
+    return { json: `{${written.join(',')}}`, scalar: null, items: null }
+  },
+}
+
+/** Deeper text is taken for none. */
+const deepest = 1_000
 
 function findPath(text: string, path: string): Found | null {
   try {
-    return new Scanner(text).find(stepsOf(path))
+    return new JsonReader(text, asWritten, deepest).find(stepsOf(path))
   } catch (error) {
     if (error instanceof Broken) return null
     throw error

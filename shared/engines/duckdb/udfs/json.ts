@@ -1,5 +1,6 @@
 /** Values of the type JSON: parsed strictly, changed, and written as GoogleSQL does, with keys in order and numbers normalised. */
-import { type Arguments, type ColumnType, memoize, scalar, type ScalarFunction, ValueError } from './udf.ts'
+import { Broken, JsonReader, type Maker, type Step, stepsOf } from './json-text.ts'
+import { type Arguments, type ColumnType, scalar, type ScalarFunction, ValueError } from './udf.ts'
 
 /** A number keeps its text in canonical form: an integer of 64 bits, or the shortest digits of a FLOAT64. */
 class JsonNumber {
@@ -13,77 +14,28 @@ class JsonNumber {
 type Json = null | boolean | string | JsonNumber | Json[] | JsonObject
 type JsonObject = Map<string, Json>
 
-/** A key or an index. */
-type Step = string | number
-
 /** How deep BigQuery's JSON values nest. */
 const deepest = 500
 
-const between = /[ \t\n\r,:]*/y
-const word = /[\w.+-]*/y
-
-/** Reads text that is JSON: where the next value begins is never in doubt. */
-class Reader {
-  private readonly text: string
-  private readonly rounds: boolean
-  private at = 0
-
-  constructor(text: string, rounds: boolean) {
-    this.text = text
-    this.rounds = rounds
-  }
-
-  value(depth = 0): Json {
-    if (depth > deepest) throw new ValueError('A JSON value is too deep')
-    const sign = this.next()
-    if (sign === '[') return [...this.until(']', () => this.value(depth + 1))]
-    if (sign === '{') return this.object(depth)
-    if (sign === '"') return this.string()
-    const text = this.take(word)
-    if (/^[tfn]/.test(text)) return text === 'null' ? null : text === 'true'
-    return new JsonNumber(canonicalNumber(text, this.rounds))
-  }
-
-  /** Of two equal keys the first counts. */
-  private object(depth: number): JsonObject {
+/** @param rounds as of `canonicalNumber` */
+const valuesOf = (rounds: boolean): Maker<Json> => ({
+  word(text) {
+    if (text === 'null') return null
+    return /^[tf]/.test(text) ? text === 'true' : new JsonNumber(canonicalNumber(text, rounds))
+  },
+  string: wellFormed,
+  array: items => items,
+  object(all) {
     const fields: JsonObject = new Map()
-    const all = this.until('}', () => [this.string(), this.value(depth + 1)] as const)
-    for (const [name, value] of all) if (!fields.has(name)) fields.set(name, value)
+    // Of two equal keys the first counts.
+    for (const [key, value] of all) if (!fields.has(wellFormed(key))) fields.set(key, value)
     return fields
-  }
+  },
+})
 
-  private *until<Item>(end: string, item: () => Item): Generator<Item> {
-    this.at++
-    while (this.next() !== end) yield item()
-    this.at++
-  }
-
-  /** Not by a pattern: a long string would take as much of the stack. */
-  private string(): string {
-    const start = this.at
-    for (let end = this.text.indexOf('"', start + 1); ; end = this.text.indexOf('"', end + 1)) {
-      let escapes = 0
-      while (this.text[end - 1 - escapes] === '\\') escapes++
-      if (escapes % 2 > 0) continue
-      this.at = end + 1
-      const value = JSON.parse(this.text.slice(start, this.at)) as string
-      if (value.isWellFormed()) return value
-      throw notJson()
-    }
-  }
-
-  /** The sign with which the next value, key or end begins. */
-  private next(): string | undefined {
-    this.take(between)
-    return this.text[this.at]
-  }
-
-  private take(pattern: RegExp): string {
-    pattern.lastIndex = this.at
-    const [text] = pattern.exec(this.text)!
-    this.at = pattern.lastIndex
-    return text
-  }
+function wellFormed(text: string): string {
+  if (text.isWellFormed()) return text
+  throw notJson()
 }
 
 const notJson = () => new ValueError('A value is not JSON')
@@ -135,7 +87,11 @@ function parse(text: string, rounds = true): Json {
   } catch {
     throw notJson()
   }
-  return new Reader(text, rounds).value()
+  try {
+    return new JsonReader(text, valuesOf(rounds), deepest).value()
+  } catch (error) {
+    throw error instanceof Broken ? new ValueError('A JSON value is too deep') : error
+  }
 }
 
 function stringify(value: Json): string {
@@ -246,10 +202,7 @@ const inArray = (change: (items: Json[]) => void) => (found: Json | undefined) =
   return items
 }
 
-/** The values to add: one, or each element of an array. */
 const added = (value: Json, each: boolean) => (each && Array.isArray(value) ? value : [value])
-
-const stepsOf = memoize(path => JSON.parse(path) as Step[])
 
 /** Of all paths together: that of a deep key has the keys around it. */
 const mostKeyCharacters = 4_194_304
@@ -293,7 +246,6 @@ function objectOf(keys: Json, values: Json): JsonObject {
   return fields
 }
 
-/** A function of a JSON value, a path in it, and more. */
 const changing = <const Types extends ColumnType[]>(
   types: Types,
   change: (root: Json, steps: Step[], ...more: Arguments<Types>) => Json | undefined,

@@ -58,7 +58,6 @@ function decimalText(units: bigint, digits: number, negative: boolean): string {
   return `${negative ? '-' : ''}${text.slice(0, point)}${digits > 0 ? `.${text.slice(point)}` : ''}`
 }
 
-/** With commas between thousands. */
 const grouped = (text: string, commas: boolean) =>
   commas ? text.replace(/^-?\d+/, whole => whole.replace(/\B(?=(?:\d{3})+$)/g, ',')) : text
 

@@ -128,7 +128,6 @@ function placeOf(text: string, part: string, position: bigint, occurrence: bigin
   return BigInt(units ? units.indexOf(at) + 1 : at + 1)
 }
 
-/** All places, which may overlap. */
 function placesOf(text: string, part: string): number[] {
   const places: number[] = []
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) places.push(at)
@@ -179,7 +178,6 @@ function hash16(u: bigint, v: bigint, multiplier: bigint): bigint {
   return mixed((u64(v) ^ a) * multiplier) * multiplier
 }
 
-/** Of the bytes, as a signed integer. */
 function fingerprint64(bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const word = (at: number) => view.getBigUint64(at, true)

@@ -273,8 +273,7 @@ function limitList(site: CallSite, list: string): string {
 
 function stringAgg(site: CallSite, value: string, between = `','`): string {
   if (!site.call.limit && !site.call.over) return aggregate(site, 'string_agg', [value, between])
-  const isLiteral = site.args.length < 2 || site.isWritten(1)
-  return joinedBy(aggregateToList(site, value, 'IGNORE'), between, isLiteral)
+  return joinedBy(aggregateToList(site, value, 'IGNORE'), between)
 }
 
 /** The n + 1 quantiles that cut the values into n parts of equal size. */

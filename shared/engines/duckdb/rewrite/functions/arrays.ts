@@ -5,7 +5,7 @@ import { joinedBy } from '../repeats.ts'
 import { raise } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
-import { type Rules, rulesOf } from './signature.ts'
+import { rulesOf } from './signature.ts'
 
 const end = (position: '1' | '-1') => (array: string) => {
   const empty = `CASE WHEN len(${array}) = 0 THEN ${raise('Array index is out of bounds')} ELSE ${position} END`
@@ -35,34 +35,32 @@ const fractions =
     return `list_transform(${numbers}, lambda n: CAST(${from} + n * ${step} AS ${duckType({ kind })}))`
   }
 
-export const arrayFunctions: Rules = {
-  ...rulesOf({
-    ARRAY_CONCAT: (...arrays) => `(${arrays.join(' || ')})`,
-    ARRAY_FIRST: end('1'),
-    ARRAY_LAST: end('-1'),
-    ARRAY_LENGTH: 'len',
-    ARRAY_REVERSE: 'list_reverse',
-    ARRAY_SLICE: (array, from, to) => {
-      // The largest integers have none after them.
-      const [first, last] = [from, to].map(
-        at => `(CASE WHEN ${at} BETWEEN 0 AND ${2 ** 31} THEN ${at} + 1 ELSE ${at} END)`,
-      )
-      return `list_slice(${array}, ${first}, ${last})`
-    },
-    GENERATE_ARRAY: [
-      (from, to, step?: string) =>
-        `generate_series(${from}, ${to}${step === undefined ? '' : `, ${nonZero(step, 'BIGINT')}`})`,
-      fractions('NUMERIC', decimalSteps),
-      fractions('FLOAT64', numberSteps),
-    ],
-    GENERATE_DATE_ARRAY: (from, to, step = 'to_days(1)') =>
-      `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${stepOf(step)}) AS DATE[])`,
-    GENERATE_TIMESTAMP_ARRAY: (from, to, step) => `generate_series(${from}, ${to}, ${stepOf(step)})`,
-  }),
+export const arrayFunctions = rulesOf({
+  ARRAY_CONCAT: (...arrays) => `(${arrays.join(' || ')})`,
+  ARRAY_FIRST: end('1'),
+  ARRAY_LAST: end('-1'),
+  ARRAY_LENGTH: 'len',
+  ARRAY_REVERSE: 'list_reverse',
+  ARRAY_SLICE: (array, from, to) => {
+    // The largest integers have none after them.
+    const [first, last] = [from, to].map(
+      at => `(CASE WHEN ${at} BETWEEN 0 AND ${2 ** 31} THEN ${at} + 1 ELSE ${at} END)`,
+    )
+    return `list_slice(${array}, ${first}, ${last})`
+  },
+  GENERATE_ARRAY: [
+    (from, to, step?: string) =>
+      `generate_series(${from}, ${to}${step === undefined ? '' : `, ${nonZero(step, 'BIGINT')}`})`,
+    fractions('NUMERIC', decimalSteps),
+    fractions('FLOAT64', numberSteps),
+  ],
+  GENERATE_DATE_ARRAY: (from, to, step = 'to_days(1)') =>
+    `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${stepOf(step)}) AS DATE[])`,
+  GENERATE_TIMESTAMP_ARRAY: (from, to, step) => `generate_series(${from}, ${to}, ${stepOf(step)})`,
 
-  ARRAY_TO_STRING: (site, items, between, missing?: string) => {
+  ARRAY_TO_STRING: (items, between, missing?: string) => {
     const given = missing ? `list_transform(${items}, lambda e: COALESCE(e, ${missing}))` : items
     const known = missing ? ` AND ${missing} IS NOT NULL` : ''
-    return `(CASE WHEN ${between} IS NOT NULL${known} THEN ${joinedBy(given, between, site.isWritten(1))} END)`
+    return `(CASE WHEN ${between} IS NOT NULL${known} THEN ${joinedBy(given, between)} END)`
   },
-}
+})

@@ -23,7 +23,6 @@ import { interval, intervalParts, movedBy, plainInterval } from '../intervals.ts
 import { duckType, quoteText } from '../../syntax.ts'
 import { strftimeOf } from '../../udfs/date-text.ts'
 
-/** A value truncated to a part, in its own type. */
 const truncation =
   (type: TimeType): Rule =>
   (site, value, part, inZone) => {
@@ -37,7 +36,6 @@ const truncation =
 
 const truncationOfDate: Rule = (_, value, part) => truncate(asDatetime(value), part)
 
-/** A value moved by an interval. */
 const move =
   (operator: '+' | '-'): Rule =>
   (site, value) => {
@@ -98,7 +96,6 @@ const unix = (per: number) => (timestamp: string) => {
 
 const fromUnix = (micros: number) => (count: string) => `make_timestamptz(${count} * ${micros})`
 
-/** The current time, in a time zone if one is given, as a type. */
 const current =
   (from: (datetime: string) => string): Rule =>
   (site, zone) =>

@@ -123,7 +123,6 @@ function whole({ sql }: Typed, spec: Specification): string {
   return addSign(`(CASE WHEN ${sql} < 0 THEN '-' ELSE '' END || ${digits})`, `${sql} < 0`, spec)
 }
 
-/** At least as many digits as the precision says. */
 function withZeros(digits: string, { precision }: Specification): string {
   return precision
     ? `lpad(${digits}, CAST(greatest(${precision}, length(${digits})) AS INTEGER), '0')`
@@ -170,7 +169,7 @@ function anyText(site: CallSite, { sql, type }: Typed, letter: 't' | 'T', depth 
 function knownText(site: CallSite, sql: string, type: SqlType, letter: 't' | 'T', depth: number): string {
   if (type.kind === 'ARRAY') {
     const item = anyText(site, typed(`f${depth}`, type.element), letter, depth + 1)
-    return `('[' || ${joinedBy(`list_transform(${sql}, lambda f${depth}: ${item})`, `', '`, true)} || ']')`
+    return `('[' || ${joinedBy(`list_transform(${sql}, lambda f${depth}: ${item})`, `', '`)} || ']')`
   }
   if (type.kind === 'STRUCT') {
     const fields = type.fields.map((_, at) => anyText(site, structField(sql, type, at), letter, depth))
@@ -192,7 +191,6 @@ function floatWithPoint(sql: string): string {
   return `regexp_replace(${text}, '^(-?[0-9]+)$', '\\1.0')`
 }
 
-/** As the literal that has this value. */
 function literalForm(sql: string, kind: ScalarName, text: string): string {
   if (kind === 'INT64' || kind === 'BOOL') return text
   if (kind === 'STRING') return `gsql_string_literal(${sql})`

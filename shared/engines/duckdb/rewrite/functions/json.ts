@@ -213,7 +213,7 @@ export const jsonFunctions: Rules = {
   PARSE_JSON: (site, text) =>
     asJson(`gsql_json_parsed(${text}, ${site.option('wide_number_mode', `'exact'`)})`),
   TO_JSON: (site, sql) => {
-    const wide = site.written('stringify_wide_numbers', 'FALSE').toUpperCase() === 'TRUE'
+    const wide = site.option('stringify_wide_numbers', 'FALSE') === 'TRUE'
     return asJson(`gsql_json_rounded(${jsonText(sql, site.args[0]!.type, wide ? 'where wide' : 'never')})`)
   },
   TO_JSON_STRING: (site, sql, pretty?: string) => {
@@ -242,7 +242,6 @@ const exactly = (x: string) => `${x} BETWEEN -9007199254740992 AND 9007199254740
 
 const quoted = (text: string) => `('"' || ${text} || '"')`
 
-/** JSON text of scalars, as GoogleSQL writes it. */
 const scalarTexts: Record<
   Exclude<SqlType['kind'], 'ARRAY' | 'STRUCT'>,
   (sql: string, quoting: Quoting) => string
@@ -291,7 +290,7 @@ function knownText(sql: string, type: SqlType | null, depth: number, quoting: Qu
   if (type === null) return `'null'`
   if (type.kind === 'ARRAY') {
     const item = innerText(`j${depth}`, type.element, depth + 1, quoting)
-    return `('[' || ${joinedBy(`list_transform(${sql}, lambda j${depth}: ${item})`, `','`, true)} || ']')`
+    return `('[' || ${joinedBy(`list_transform(${sql}, lambda j${depth}: ${item})`, `','`)} || ']')`
   }
   if (type.kind !== 'STRUCT') return scalarTexts[type.kind](sql, quoting)
   const fields = type.fields.map(({ name }, at) => {

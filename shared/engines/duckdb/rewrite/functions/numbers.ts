@@ -20,7 +20,6 @@ const power = [
   (x: string, y: string) => finite(`pow(${x}, ${y})`, x, y),
 ]
 
-/** A function of FLOAT64 for a NUMERIC. */
 const approximated = (sql: Unary) => (x: string) =>
   `gsql_numeric_approximated(${sql(`CAST(CAST(${x} AS VARCHAR) AS DOUBLE)`)})`
 
@@ -38,7 +37,6 @@ const outOfRange = raise('A number is out of range', 'DOUBLE')
 const ofFinite = (sql: Unary) => (x: string) =>
   once([x], x => `(CASE WHEN isfinite(${x}) THEN ${sql(x)} WHEN ${x} IS NOT NULL THEN ${notANumber} END)`)
 
-/** One divided by a function. */
 const inverse = (duck: string, x: string) => finite(`(1 / ${nonZero(`${duck}(${x})`, 'DOUBLE')})`, x)
 const reciprocal = (duck: string) => ofFinite(x => inverse(duck, x))
 const hyperbolic = (duck: string) => (x: string) => once([x], x => inverse(duck, x))
@@ -125,7 +123,7 @@ export const numberFunctions: Rules = {
   ],
   RANGE_BUCKET: rangeBucket,
   SAFE_ADD: safeArithmetic('+'),
-  SAFE_DIVIDE: [(_, x, y) => `(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`, safeDivide],
+  SAFE_DIVIDE: [(_, x, y) => `(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`, safeArithmetic('/')],
   SAFE_MULTIPLY: safeArithmetic('*'),
   SAFE_NEGATE: (site, x) => site.safely([x], x => `(-(${x}))`),
   SAFE_SUBTRACT: safeArithmetic('-'),
@@ -135,27 +133,23 @@ export const numberFunctions: Rules = {
       : `CAST(sign(${x}) AS ${type?.kind === 'INT64' ? 'BIGINT' : 'DECIMAL(38,9)'})`,
 }
 
-/** The result, or NULL for one that is not finite of numbers that are. */
-function finiteOrNull(x: string, y: string, result: (x: string, y: string) => string): string {
-  return once(
-    [x, y],
-    (x, y) =>
-      `(CASE WHEN isfinite(${result(x, y)}) OR NOT isfinite(${x}) OR NOT isfinite(${y}) THEN ${result(x, y)} END)`,
-  )
-}
-
-/** NULL where the operator has no result. FLOAT64s need no TRY. */
-function safeArithmetic(operator: '+' | '-' | '*'): Rule {
+/** NULL where the operator has no result. FLOAT64s need no TRY: a result that is not finite is one of numbers that are not. */
+function safeArithmetic(operator: '+' | '-' | '*' | '/'): Rule {
   return (site, x, y) => {
     const type = site.type!
     // More digits than DuckDB keeps are an error, which SAFE would make NULL.
     if (type.kind === 'BIGNUMERIC') throw site.noBignumeric()
-    if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} ${operator} ${y})`)
-    return site.safely([x, y], (x, y) =>
-      operator === '*' && isDecimal(type)
+    if (type.kind === 'FLOAT64')
+      return once([x, y], (x, y) => {
+        const result = `(${x} ${operator} ${operator === '/' ? nullWhere(y, '0') : y})`
+        return `(CASE WHEN isfinite(${result}) OR NOT isfinite(${x}) OR NOT isfinite(${y}) THEN ${result} END)`
+      })
+    return site.safely([x, y], (x, y) => {
+      if (operator === '/') return decimal('divide', x, y, type)
+      return operator === '*' && isDecimal(type)
         ? decimal('multiply', x, y, type)
-        : exact(`(${x} ${operator} ${y})`, type),
-    )
+        : exact(`(${x} ${operator} ${y})`, type)
+    })
   }
 }
 
@@ -171,11 +165,4 @@ function rangeBucket(site: CallSite): string {
     const count = `len(list_filter(${bounds}, lambda b: b <= ${point}))`
     return `(CASE WHEN ${point} IS NULL${nan(point)} OR ${bounds} IS NULL THEN NULL WHEN ${refused} THEN ${raise('A number is out of range')} ELSE ${count} END)`
   })
-}
-
-function safeDivide(site: CallSite, x: string, y: string): string {
-  const type = site.type!
-  if (type.kind === 'BIGNUMERIC') throw site.noBignumeric()
-  if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} / ${nullWhere(y, '0')})`)
-  return site.safely([x, y], (x, y) => decimal('divide', x, y, type))
 }

@@ -67,7 +67,6 @@ export class CallSite {
     this.refuseBignumeric()
   }
 
-  /** What one of these makes of the call. */
   apply(entries: Rule | Rule[]): string {
     const list = [entries].flat()
     const at = functions.get(this.name)!.signatures.indexOf(this.signature)
@@ -87,14 +86,6 @@ export class CallSite {
   option(name: string, otherwise: string): string {
     const node = this.options.get(name)
     return node ? this.context.expression(node.value, this.scope).sql : otherwise
-  }
-
-  /** The literal of `name => literal`, `otherwise` where the call has no such argument; '' for any other value. */
-  written(name: string, otherwise: string): string {
-    const value = this.options.get(name)?.value
-    if (!value) return otherwise
-    if (value.kind !== 'Literal') return ''
-    return value.literal === 'STRING' ? value.value : value.text
   }
 
   /** DuckDB counts an aggregate to the query whose columns it names, GoogleSQL to the one that it stands in. */
@@ -122,7 +113,6 @@ export class CallSite {
     return column ? columnValue(context, column, scope).sql : null
   }
 
-  /** Whether an argument is a bare NULL. */
   isNull(at: number): boolean {
     const node = this.call.arguments[at]
     return node !== undefined && typeIn(this.context, node) === null
@@ -146,12 +136,6 @@ export class CallSite {
   literal(at: number): string | null {
     const node = this.call.arguments[at]
     return node?.kind === 'Literal' && /^(STRING|BYTES)$/.test(node.literal) ? node.value : null
-  }
-
-  /** Whether an argument is a text that is one literal in DuckDB SQL, too. */
-  isWritten(at: number): boolean {
-    const node = this.call.arguments[at]
-    return node?.kind === 'Literal' && node.literal === 'STRING' && !node.value.includes('\0')
   }
 
   /** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */

@@ -55,20 +55,18 @@ const substring = (text: string, position: string, length?: string) => {
 }
 
 /** DuckDB changes characters one by one: of those beyond ASCII some become two, or depend on their place. */
-const inCase = (duck: string) => [
-  (text: string) =>
-    once(
-      [text],
-      text =>
-        `(CASE WHEN length(${text}) = strlen(${text}) THEN ${duck}(${text}) ELSE gsql_${duck}(${text}) END)`,
-    ),
-  `gsql_${duck}_bytes`,
-]
+const ofAscii = (sql: string, other: (text: string) => string) => (text: string) =>
+  once(
+    [text],
+    text => `(CASE WHEN length(${text}) = strlen(${text}) THEN ${sql}(${text}) ELSE ${other(text)} END)`,
+  )
+
+const inCase = (duck: string) => [ofAscii(duck, text => `gsql_${duck}(${text})`), `gsql_${duck}_bytes`]
 
 /** Of numbers up to a most: without NULLs, for one makes the whole NULL. */
 const ofCodes = (most: number, of: (code: string) => string) => (codes: string) => {
   const code = `CASE WHEN c NOT BETWEEN 0 AND ${most} OR c BETWEEN 55296 AND 57343 THEN ${raise('A number is out of range')} ELSE c END`
-  return `(CASE WHEN list_count(${codes}) = len(${codes}) THEN ${joinedBy(`list_transform(${codes}, lambda c: ${of(code)})`, `''`, true)} END)`
+  return `(CASE WHEN list_count(${codes}) = len(${codes}) THEN ${joinedBy(`list_transform(${codes}, lambda c: ${of(code)})`, `''`)} END)`
 }
 
 /** Words begin after delimiters; ß has no capital. */
@@ -76,7 +74,7 @@ const capitalized = (text: string, delimiters = wordDelimiters) =>
   once([`regexp_extract_all(${text}, '(?s).')`, `${delimiters} || 'ß'`], (all, kept) => {
     const begins = `i = 1 OR contains(${delimiters}, ${all}[i - 1])`
     const changed = `CASE WHEN contains(${kept}, c) THEN c WHEN ${begins} THEN upper(c) ELSE lower(c) END`
-    const text = joinedBy(`list_transform(${all}, lambda c, i: ${changed})`, `''`, true)
+    const text = joinedBy(`list_transform(${all}, lambda c, i: ${changed})`, `''`)
     return `(CASE WHEN ${kept} IS NOT NULL THEN ${text} END)`
   })
 
@@ -136,7 +134,7 @@ export const stringFunctions: Rules = {
     OCTET_LENGTH: bytes,
     // By characters of Unicode, where DuckDB keeps accents with their letters.
     REVERSE: text =>
-      `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`, true)} END)`,
+      `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`)} END)`,
     SHA512: [text => `gsql_sha512(encode(${text}))`, 'gsql_sha512'],
     SAFE_CONVERT_BYTES_TO_STRING: 'gsql_decode',
     TRANSLATE: (text, from, to) =>
@@ -167,12 +165,7 @@ function containsSubstring(site: CallSite, _: string, given: string): string {
   )
 }
 
-const folded = (text: string) =>
-  once(
-    [text],
-    text =>
-      `(CASE WHEN length(${text}) = strlen(${text}) THEN lower(${text}) ELSE gsql_normalize_and_casefold(${text}, 'NFKC') END)`,
-  )
+const folded = ofAscii('lower', text => `gsql_normalize_and_casefold(${text}, 'NFKC')`)
 
 const isScalar = ({ type }: Typed) => !/^(STRUCT|ARRAY|JSON)$/.test(type?.kind ?? '')
 
@@ -180,7 +173,6 @@ function textOf(site: CallSite, value: Typed): string {
   return convert(value, { kind: 'STRING' })
 }
 
-/** A list of the texts of all that is inside. */
 function textsOf(site: CallSite, value: Typed): string {
   const { sql, type } = value
   if (type?.kind === 'ARRAY') {
@@ -205,7 +197,6 @@ function jsonTexts(json: string): string {
   return `list_transform(list_filter(${all}, lambda j: ${scalar}), lambda j: json_extract_string(j, '$'))`
 }
 
-/** To one of Unicode's forms. */
 function normalize(duck: string): Rule {
   return (site, text, form = 'NFC') => {
     if (/^NFK?[CD]$/.test(form)) return `gsql_${duck}(${text}, '${form}')`
