@@ -1,5 +1,5 @@
 /** The logs view as people use it, in a real Chromium; what would be missed first is in `../journeys.test.ts`. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -58,7 +58,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
       status: 200,
       ms: 1,
     }
-    const { queries, env } = withAppLogs(join(folder, 'app'))
+    const { queries, env } = withAppLogs(join(folder, 'app'), readdirSync('queries'))
     service = await startService({
       tables: {
         'cloudflare.logs.prod': rows,

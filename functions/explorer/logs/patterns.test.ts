@@ -1,10 +1,14 @@
 /** Patterns as the service counts them, in its sandbox, on DuckDB. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { TableDescription } from '../../query/endpoints.ts'
 import { startService, type TestService } from '../../testing/service.ts'
 import { sampleEntries } from '../../../infra/lqe/logs/sample.ts'
 import { patternOfShape, shapeAsFilter, shapeOfMessage } from '../../../shared/sandbox/masks.ts'
 import type { Row } from '../../../shared/engines/engine.ts'
+import { withAppLogs } from '../testing/app-logs.ts'
 import { type Comparison, periodsOf } from './compare.ts'
 import { type Patterns, patternsIn, patternsSql } from './patterns.ts'
 import type { Range } from './range.ts'
@@ -34,6 +38,7 @@ const messages = [
 /** Its first 1,000 characters end within `<n>`. */
 const long = (i: number) => `${'x'.repeat(998).replaceAll('xx', 'y ')}${i} ${'and so on '.repeat(600)}`
 
+const folder = mkdtempSync(join(tmpdir(), 'patterns-'))
 let service: TestService
 let shapes: Shape[]
 
@@ -59,13 +64,17 @@ beforeAll(async () => {
     row('09:00:00', long(1), 104),
     row('09:00:00', long(22), 105),
   )
-  service = await startService({ tables, env: { FROZEN_NOW: now.toISOString() } })
+  const { queries, env } = withAppLogs(folder)
+  service = await startService({ tables, queries, env: { ...env, FROZEN_NOW: now.toISOString() } })
   const response = await service.fetch('/api/endpoints/logs.all/tables')
   const { result } = (await response.json()) as { result: TableDescription[] }
   shapes = result.map(table => shapeOf(table)!)
 })
 
-afterAll(() => service.stop())
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
 
 async function run(sql: string, ref: string, key = service.key): Promise<Row[]> {
   const init = {
