@@ -1,5 +1,5 @@
 /** What is on the page as an alert: its files pass `lqe apply` with their tests, and it fires as the rows of DuckDB say. */
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -22,10 +22,10 @@ import { type Filter, initial, type State } from './state.ts'
 
 const now = Date.parse('2026-03-10T12:30:00.000Z')
 const folder = mkdtempSync(join(tmpdir(), 'as-alert-'))
-const queries = join(folder, 'own')
 const endpoints = new Map<string, Endpoint>()
 const shapes = new Map<string, Shape[]>()
 let service: TestService
+let queries: string
 let made = 0
 
 const bare =
@@ -39,9 +39,7 @@ explore: { entries: { message: words, severity: grade } }
 
 beforeAll(async () => {
   const app = withAppLogs(folder)
-  mkdirSync(queries)
-  for (const file of ['app.sql', 'app.yaml', 'logs.all.sql', 'logs.all.yaml'])
-    cpSync(join(app.queries, file), join(queries, file))
+  queries = app.queries
   writeFileSync(join(queries, 'bare.sql'), bare)
   writeFileSync(join(queries, 'bare.yaml'), bareYaml)
   writeFileSync(join(queries, 'channels.yaml'), 'ops: { kind: slack, secret: OPS }\n')

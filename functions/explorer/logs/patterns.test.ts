@@ -1,10 +1,15 @@
-/** Patterns as the service counts them, in its sandbox, on DuckDB. */
+/** Patterns as the service counts them, in its sandbox, on DuckDB: of some tables and shapes, and of all of them in its soak. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { TableDescription } from '../../query/endpoints.ts'
 import { startService, type TestService } from '../../testing/service.ts'
 import { sampleEntries } from '../../../infra/lqe/logs/sample.ts'
 import { patternOfShape, shapeAsFilter, shapeOfMessage } from '../../../shared/sandbox/masks.ts'
 import type { Row } from '../../../shared/engines/engine.ts'
+import { rounds } from '../../../shared/testing/rounds.ts'
+import { withAppLogs } from '../testing/app-logs.ts'
 import { type Comparison, periodsOf } from './compare.ts'
 import { type Patterns, patternsIn, patternsSql } from './patterns.ts'
 import type { Range } from './range.ts'
@@ -34,6 +39,7 @@ const messages = [
 /** Its first 1,000 characters end within `<n>`. */
 const long = (i: number) => `${'x'.repeat(998).replaceAll('xx', 'y ')}${i} ${'and so on '.repeat(600)}`
 
+const folder = mkdtempSync(join(tmpdir(), 'patterns-'))
 let service: TestService
 let shapes: Shape[]
 
@@ -59,13 +65,17 @@ beforeAll(async () => {
     row('09:00:00', long(1), 104),
     row('09:00:00', long(22), 105),
   )
-  service = await startService({ tables, env: { FROZEN_NOW: now.toISOString() } })
+  const { queries, env } = withAppLogs(folder)
+  service = await startService({ tables, queries, env: { ...env, FROZEN_NOW: now.toISOString() } })
   const response = await service.fetch('/api/endpoints/logs.all/tables')
   const { result } = (await response.json()) as { result: TableDescription[] }
   shapes = result.map(table => shapeOf(table)!)
 })
 
-afterAll(() => service.stop())
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
 
 async function run(sql: string, ref: string, key = service.key): Promise<Row[]> {
   const init = {
@@ -109,7 +119,8 @@ async function patterns({
 }
 
 test('the engine groups messages as their shapes are made', async () => {
-  for (const shape of [...shapes, allOf(shapes as [Shape, ...Shape[]])]) {
+  const some = shapes.slice(0, rounds(2, shapes.length)) as [Shape, ...Shape[]]
+  for (const shape of [...some, allOf(some)]) {
     const range = { from: null, to: null }
     const rows = await run(rowsSql(plain, shape, range, 1000), project)
     const found = await patterns({ shape, range, limit: 1000, ref: project })
@@ -161,7 +172,8 @@ test('what is new is asked for alone, and against a day before too', async () =>
 
 test('a shape finds the entries that it counts, and its opposite the others', async () => {
   const { list } = await patterns()
-  for (const shape of new Set(list.flatMap(each => each.shape ?? []))) {
+  const found = [...new Set(list.flatMap(each => each.shape ?? []))]
+  for (const shape of found.filter((_, i) => i % rounds(3, 1) === 0)) {
     const expected = list.filter(each => each.shape === shape).reduce((sum, { entries }) => sum + entries, 0)
     const count = async (operator: '=~' | '!~') => {
       const filters = [{ path: 'event_message', operator, value: shape }]

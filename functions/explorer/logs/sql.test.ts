@@ -1,4 +1,7 @@
-/** The SQL of the logs view, run by the service: in its sandbox, on DuckDB. */
+/**
+ * The SQL of the logs view, run by the service: in its sandbox, on DuckDB, where planning a statement over a table with so many fields
+ * takes tens of milliseconds. So some tables and fields are asked here, and all of them in its soak.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -110,21 +113,30 @@ const tables = [
   ['pgbouncer_logs', null],
 ] as const
 
-describe.each(tables)('%s', (table, severity) => {
-  const shape = () => shapes.find(other => other.table === table)!
+test.each(tables)('time, message and severity of %s are found by their names', (table, severity) => {
+  const { time, message, id, severity: found } = shapes.find(other => other.table === table)!
+  expect([time.path, message.path, id?.path]).toEqual(['timestamp', 'event_message', 'id'])
+  expect(found?.path ?? null).toBe(severity)
+})
 
-  test('its time, message and severity are found by their names', () => {
-    const { time, message, id } = shape()
-    expect([time.path, message.path, id?.path]).toEqual(['timestamp', 'event_message', 'id'])
-    expect(shape().severity?.path ?? null).toBe(severity)
-  })
+/** A table with a status, one with levels, one with neither, and the others. */
+const [status, level, neither, ...others] = [0, 1, 7, 2, 3, 4, 5, 6, 8].map(i => tables[i]![0])
+const askedTables = [status, level, neither, ...others].slice(0, rounds(3, tables.length))
+const askedShapes = () => shapes.filter(({ table }) => askedTables.some(asked => asked === table))
+
+describe.each(askedTables)('%s', table => {
+  const shape = () => shapes.find(other => other.table === table)!
+  /** The last field, and one of so many. */
+  const oneOf = (many: number) => {
+    const { fields } = shape()
+    return fields.filter((_, i) => i % many === 0 || i === fields.length - 1)
+  }
 
   test('every field can be a column, and its values filter for and out what they count', async () => {
-    const { fields } = shape()
-    const rows = await run(rowsSql({ ...plain, columns: fields.map(({ path }) => path) }, shape(), all, 1000))
+    const columns = oneOf(rounds(6, 1)).map(({ path }) => path)
+    const rows = await run(rowsSql({ ...plain, columns }, shape(), all, 1000))
     expect(rows.length).toBeGreaterThan(0)
-    // The fields of one table: the last, and some between.
-    for (const field of fields.filter((_, i) => i % rounds(120, 1) === 0 || i === fields.length - 1)) {
+    for (const field of oneOf(rounds(120, 1))) {
       const [top] = await run(topSql(plain, shape(), all, field, 1))
       const [value, entries] = Object.values(top!) as [string, number]
       const filter = { path: field.path, value }
@@ -233,15 +245,15 @@ describe('all tables', () => {
   const names = async (asked: Partial<State>) => [...new Set((await found(asked)).map(([table]) => table))]
 
   beforeAll(() => {
-    every = allOf(shapes as [Shape, ...Shape[]])
+    every = allOf(askedShapes() as [Shape, ...Shape[]])
   })
 
   test('have the rows of each, the newest first, in pages that show each once', async () => {
-    const each = await Promise.all(shapes.map(shape => run(rowsSql(plain, shape, all, 1000))))
+    const each = await Promise.all(askedShapes().map(shape => run(rowsSql(plain, shape, all, 1000))))
     const rows = await run(rowsSql(plain, every, all, 1000))
     const times = rows.map(({ timestamp }) => Number(timestamp))
     expect(times).toEqual(times.toSorted((a, b) => b - a))
-    expect(Map.groupBy(rows, row => row[tableColumn]).size).toBe(9)
+    expect(Map.groupBy(rows, row => row[tableColumn]).size).toBe(askedTables.length)
     expect(rows.map(({ id }) => text(id)).toSorted()).toEqual(
       each
         .flat()
@@ -253,7 +265,7 @@ describe('all tables', () => {
       ['metadata.request.path', true],
       ['', true],
     ] as const
-    for (const [sort, ascending] of orders.slice(0, rounds(2, 3))) {
+    for (const [sort, ascending] of orders.slice(0, rounds(1, 3))) {
       const state = { ...plain, sort, ascending }
       const pages: Row[] = []
       for (let after: After = null; pages.length < 27;) {
@@ -371,10 +383,11 @@ describe('the period before', () => {
     ['what is measured', { measure: `average:${time}` }],
     ['what is measured by a field', { measure: `p95:${time}`, by: path }],
   ])('is as it is by itself, in the buckets of the present one: %s', async (_, asked: Partial<State>) => {
-    for (const [shape, compare, shift] of [
+    const periods = [
       [edge(), 'before', 1.8e9],
       [allOf([edge(), shapes[1]!]), 'day', 8.64e10],
-    ] as const) {
+    ] as const
+    for (const [shape, compare, shift] of periods.slice(0, rounds(1, 2))) {
       const both = await chart({ ...asked, compare }, shape, range)
       const earlier = { from: range.from - shift, to: range.to - shift }
       const alone = await chart(asked, shape, earlier)
@@ -459,7 +472,7 @@ describe('a share', () => {
     'of %s is what a filter counts of all, for each bucket and each value',
     async (_, of, narrowed) => {
       const key = await service.issue({ redacted: true })
-      for (const shape of [edge(), allOf([edge(), shapes[1]!])]) {
+      for (const shape of [allOf([edge(), shapes[1]!]), edge()].slice(0, rounds(1, 2))) {
         const field = fieldAt(shape, path)!
         const counts = async (asked: Partial<State>) => {
           const rows = await run(topSql({ ...plain, ...asked }, shape, all, field, 1000))

@@ -1,4 +1,4 @@
-/** An endpoint whose table has names of its own and a JSON column, beside those that ship. */
+/** An endpoint whose table has names of its own and a JSON column, beside one that ships, or all of them. */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -36,11 +36,14 @@ explore:
     fields: [payload.user.name, grade]
 `
 
-/** @returns the setup of a service that serves it */
-export function withAppLogs(folder: string) {
+/**
+ * @param shipped files of `queries/` beside it; by default those of logs.all alone, as all that are applied cost time
+ * @returns the setup of a service that serves it
+ */
+export function withAppLogs(folder: string, shipped: string[] = ['logs.all.sql', 'logs.all.yaml']) {
   const [queries, tables] = [join(folder, 'queries'), join(folder, 'tables')]
-  mkdirSync(folder, { recursive: true })
-  cpSync('queries', queries, { recursive: true })
+  mkdirSync(queries, { recursive: true })
+  for (const file of shipped) cpSync(join('queries', file), join(queries, file), { recursive: true })
   cpSync('infra/tables', tables, { recursive: true })
   writeFileSync(join(tables, 'app.logs.json'), JSON.stringify(columns))
   writeFileSync(join(queries, 'app.yaml'), yaml)

@@ -1,4 +1,4 @@
-/** The explorer as people use it, in a real Chromium. */
+/** The page and its forms as people use them, in a real Chromium; what would be missed first is in `journeys.test.ts`. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -193,13 +193,6 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.goto(`${address}/#logs.all`)
     await page.getByRole('grid', { name: 'Log entries' }).waitFor()
     expect(await page.getByLabel('project', { exact: true }).inputValue()).toBe(project)
-  })
-
-  test('refuses an unknown key', async () => {
-    await page.goto(service.url)
-    await page.getByLabel('API key').fill('lqe_unknown')
-    await page.keyboard.press('Enter')
-    await page.getByText('The service does not know this key.').waitFor()
   })
 
   test('the chart shows first, with the rows’ values, gaps as gaps, and lines that can be hidden, in less than 75 kB', async () => {
@@ -674,6 +667,38 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.keyboard.press('Control+Enter')
     await page.getByRole('tab', { name: 'Chart' }).waitFor()
     expect(page.url()).toContain(usage)
+  })
+
+  test('the list of all commands opens by Ctrl-K, finds by name, and does what is chosen', async () => {
+    const command = async (text: string) => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog', { name: 'All commands' }).waitFor()
+      await page.getByRole('listbox').waitFor()
+      await page.keyboard.type(text)
+    }
+    await page.goto(`${service.url}/#logs.all?project=p`)
+    await page.getByLabel('API key').fill(service.key)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'More actions' }).waitFor()
+    await command('table auth_logs')
+    expect(await faultsOf(page)).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.getByRole('listbox').waitFor({ state: 'hidden' })
+    expect(page.url()).toContain('.table=auth_logs')
+    await command('theme dark')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Theme: dark' }).waitFor()
+    await command('endpoint service.usage')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Usage', level: 2 }).waitFor()
+    await page.reload() // with the key of the tab, which is there at once
+    await page.getByRole('heading', { name: 'Usage', level: 2 }).waitFor()
+    await command('keyboard shortcuts')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Ctrl-K').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
   })
 
   test('usage is a table and a chart by endpoint, version or key, for a key that may see it', async () => {

@@ -1,0 +1,2 @@
+/** Every table and every shape. */
+import './patterns.test.ts'
