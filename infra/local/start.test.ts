@@ -222,9 +222,9 @@ describe('a start that serves', () => {
 
   test('says by what signal its service was ended', async () => {
     const kill = "process.argv.includes('--target=query')&&process.kill(process.pid,'SIGKILL')"
-    expect(await startFails({ ...fixed, NODE_OPTIONS: `--import=data:text/javascript,${kill}` }, place)).toMatch(
-      /\nThe service was ended by SIGKILL: npm start begins it again\.\n$/,
-    )
+    expect(
+      await startFails({ ...fixed, NODE_OPTIONS: `--import=data:text/javascript,${kill}` }, place),
+    ).toMatch(/\nThe service was ended by SIGKILL: npm start begins it again\.\n$/)
   })
 
   test('says that a file in queries/ keeps it from starting, and what to do', async () => {
