@@ -217,7 +217,7 @@ describe('what callers send', () => {
   const answers: [where: string, answer: string][] = []
 
   beforeAll(async () => {
-    const config = loadConfig({ DATA_DIR: folder })
+    const config = loadConfig({ DATA_DIR: folder, ENGINE_PROCESSES: '0' })
     const folders = { logsFolder: join(folder, 'logs'), tablesFolder: config.tablesDir }
     await writeSample({ ...folders, now: new Date(), rows: 300 })
     const services = await openServices(config)

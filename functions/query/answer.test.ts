@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { parse } from '../../shared/sql/parser.ts'
 import { edgeRow } from '../testing/edges.ts'
-import { asShipped, startService, type TestService } from '../testing/service.ts'
+import { startService, type TestService } from '../testing/service.ts'
 import { rounds } from '../../shared/testing/rounds.ts'
 
 const now = '2026-03-10T12:30:30.000Z'
@@ -48,7 +48,7 @@ let service: TestService
 beforeAll(async () => {
   service = await startService({
     tables: { 'cloudflare.logs.prod': edges },
-    env: { ...asShipped, FROZEN_NOW: now, EXPLORER_DIR: 'off' },
+    env: { FROZEN_NOW: now, EXPLORER_DIR: 'off' },
   })
 })
 

@@ -241,7 +241,7 @@ ${rules}
 `,
       )
     }
-    const env = { ...asShipped, MAX_BYTES_IN_FLIGHT: '40000000', MAX_RESULT_BYTES: '5000000' }
+    const env = { MAX_BYTES_IN_FLIGHT: '40000000', MAX_RESULT_BYTES: '5000000' }
     service = await startService({ tables: {}, queries: folder, env, bundle: null })
     const { engine } = service.services
     const run = engine.run.bind(engine)

@@ -1,5 +1,5 @@
 /** Set-up in a project on the stand-in: all that is needed, from nothing and from every state in between. */
-import { existsSync, readdirSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Json } from '../google/control/plane.ts'
@@ -304,8 +304,8 @@ describe('tables of another project', () => {
 
 describe('lqe deploy', () => {
   const program = resolve('infra/lqe.ts')
-  const run = (args: string[], as?: string) =>
-    project.run(process.execPath, [program, 'deploy', ...args], as, project.folder)
+  const run = (args: string[], env?: Record<string, string>) =>
+    project.run(process.execPath, [program, 'deploy', ...args], undefined, project.folder, env)
   const say = (...args: string[]) => lqeDeploy(project, ...args)
   const testGcloud = testWithGcloud()
 
@@ -335,10 +335,11 @@ describe('lqe deploy', () => {
   })
 
   test('says in a dry run without a sign-in what a project gets that has nothing, and asks Google nothing', async () => {
+    oneEndpoint(project)
+    appendFileSync(join(project.folder, 'queries/service.usage.yaml'), 'warm: { seconds: 300 }\n')
     project.plane.calls.length = 0
     const env = { CLOUDSDK_AUTH_ACCESS_TOKEN_FILE: join(project.folder, 'none') }
-    const args = ['infra/lqe.ts', 'deploy', '--project=my-project', '--dry-run']
-    const { status, output } = await project.run(process.execPath, args, undefined, undefined, env)
+    const { status, output } = await run(['--project=my-project', '--dry-run'], env)
     for (const line of [
       /Nobody is signed in: gcloud auth login --update-adc \(ENOENT/,
       /account lqe-warm: made/,

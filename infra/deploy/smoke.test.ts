@@ -14,7 +14,7 @@ import { smoke } from './smoke.ts'
 import { connect, setUp } from './testing/client.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'smoke-'))
-const env = { DATA_DIR: dataDir }
+const env = { DATA_DIR: dataDir, ENGINE_PROCESSES: '0' }
 
 /** In place of both functions; `isOpen` = warm answers whoever calls. */
 let isOpen = false

@@ -24,6 +24,7 @@ const env = {
   DATA_DIR: join(folder, 'data'),
   TABLES_DIR: join(folder, 'tables'),
   PORT: String(port),
+  ENGINE_PROCESSES: '0', // `infra/local/start.test.ts` has them
 }
 
 let service: ChildProcess

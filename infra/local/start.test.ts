@@ -171,7 +171,8 @@ describe('a start that serves', () => {
   let printed = ''
   let knocks = 0
   beforeAll(async () => {
-    cpSync('queries', join(place, 'queries'), { recursive: true })
+    for (const file of ['logs.all.sql', 'logs.all.yaml'])
+      cpSync(join('queries', file), join(place, 'queries', file))
     port = await freePort()
     const env = { PATH: process.env['PATH'], PORT: String(port), DRAIN_MS: '500', ...fixed }
     child = spawn(process.execPath, [join(root, 'infra/lqe/bin.cjs'), 'start'], { env, cwd: place })
@@ -221,9 +222,9 @@ describe('a start that serves', () => {
 
   test('says by what signal its service was ended', async () => {
     const kill = "process.argv.includes('--target=query')&&process.kill(process.pid,'SIGKILL')"
-    expect(await startFails({ ...fixed, NODE_OPTIONS: `--import=data:text/javascript,${kill}` })).toMatch(
-      /\nThe service was ended by SIGKILL: npm start begins it again\.\n$/,
-    )
+    expect(
+      await startFails({ ...fixed, NODE_OPTIONS: `--import=data:text/javascript,${kill}` }, place),
+    ).toMatch(/\nThe service was ended by SIGKILL: npm start begins it again\.\n$/)
   })
 
   test('says that a file in queries/ keeps it from starting, and what to do', async () => {

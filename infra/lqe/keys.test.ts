@@ -1,22 +1,19 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { InvalidArgumentError } from 'commander'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { apply } from './apply/apply.ts'
 import { duration, keyCommand } from './keys.ts'
-import { program, runCommand } from './testing/command.ts'
+import { programEnds, runCommand } from './testing/command.ts'
 
-const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'keys-'))
 let services: Services
 
 beforeAll(async () => {
-  services = await openServices(loadConfig({ DATA_DIR: folder }))
+  services = await openServices(loadConfig({ DATA_DIR: folder, ENGINE_PROCESSES: '0' }))
   await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
 })
 
@@ -32,14 +29,12 @@ const key = (...args: string[]) =>
   )
 
 test('the program lqe has the command key, and prints its errors without a stack', async () => {
-  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder }
-  const run = (...args: string[]) =>
-    promisify(execFile)(process.execPath, [...program, 'key', ...args], { cwd: root, env })
-  const { stdout } = await run('create', '--name', 'a', '--all', '--never')
-  expect(stdout).toMatch(/^API key: lqe_\w{11}_\w{49}\n/)
-  await expect(run('revoke', 'nothing')).rejects.toMatchObject({
+  const run = (...args: string[]) => programEnds(['key', ...args], { env: { DATA_DIR: folder } })
+  const { out } = await run('create', '--name', 'a', '--all', '--never')
+  expect(out).toMatch(/^API key: lqe_\w{11}_\w{49}\n/)
+  expect(await run('revoke', 'nothing')).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^There is no such key.*\n$/),
+    err: expect.stringMatching(/^There is no such key.*\n$/),
   })
 })
 

@@ -18,7 +18,7 @@ import { loadLogs } from './logs/load.ts'
 import { queryCommand } from './query.ts'
 import { storeCommand } from './store/command.ts'
 import { tailCommand } from './tail.ts'
-import { program, runCommand } from './testing/command.ts'
+import { program, programEnds, runCommand } from './testing/command.ts'
 import { typesCommand } from './types.ts'
 
 /** A clear screen, one of a single byte (C1), a title, another order of letters, and what would be a line of its own. */
@@ -194,15 +194,15 @@ describe('what a command writes holds none as it is, and reads back the same:', 
   })
 })
 
-test('messages of errors are shown so, whatever they name', () => {
+test('messages of errors are shown so, whatever they name', async () => {
   const env = { PATH: process.env['PATH'], DATA_DIR: folder }
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, [...program, ...args], { encoding: 'utf8', env }).stderr
   const queries = join(folder, 'a\u001b[2J')
+  // Options that are unknown end the process.
+  const unknown = [...program, 'key', 'list', '--a\u001b[2Jb']
   for (const stderr of [
-    run('query', 'a\u001b[2Jb'),
-    run('apply', '--queries', queries),
-    run('key', 'list', '--a\u001b[2Jb'),
+    (await programEnds(['query', 'a\u001b[2Jb'], { env })).err,
+    (await programEnds(['apply', '--queries', queries], { env })).err,
+    spawnSync(process.execPath, unknown, { encoding: 'utf8', env }).stderr,
   ]) {
     expect(stderr).toContain(String.raw`a\u{1b}[2J`)
     expect(stderr).not.toMatch(hidden)

@@ -95,8 +95,8 @@ describe('a parameter decides, by', () => {
 const all = new LevelHistories()
 afterAll(() => all.close())
 
-test('10 random histories have no cell that differs', async () => {
-  for (let seed = 1; seed <= 10; seed++) await all.play(seed)
+test('4 random histories have no cell that differs', async () => {
+  for (let seed = 1; seed <= 4; seed++) await all.play(seed)
   expect(all.tally.filled).toBeGreaterThan(all.tally.queries / 3)
 })
 

@@ -54,7 +54,7 @@ describe('a random valid query', () => {
       const expected = new Set([...tables].flatMap(table => leavesBehind[table]!))
       expect([...leavesOf(parse(composed.sql, statementLimits))].toSorted()).toEqual([...expected].toSorted())
     })
-    fc.assert(holds, { numRuns: rounds(60, 20_000) })
+    fc.assert(holds, { numRuns: rounds(30, 20_000) })
   })
 
   test('has one normal form, whose own normal form is itself', () => {
@@ -63,7 +63,7 @@ describe('a random valid query', () => {
       fc.pre(fits(normal)) // the operators of a pipe are queries there
       expect(sandbox(own, normal)).toMatchObject({ normal, sql })
     })
-    fc.assert(holds, { numRuns: rounds(60, 20_000) })
+    fc.assert(holds, { numRuns: rounds(30, 20_000) })
   })
 
   test('is refused once a real table stands in the place of one of its tables', () => {
@@ -71,7 +71,7 @@ describe('a random valid query', () => {
       const { sql } = written(seed, ['secret'])
       if (/secret/i.test(sql)) expect(() => sandbox(own, sql)).toThrow(/"secret" is not a table/i)
     })
-    fc.assert(holds, { numRuns: rounds(60, 20_000) })
+    fc.assert(holds, { numRuns: rounds(30, 20_000) })
   })
 })
 

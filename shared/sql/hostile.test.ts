@@ -162,7 +162,7 @@ describe('every text gives a tree or an SqlError', () => {
         checkWhole(sql)
         checkWhole(`select ${sql}`)
       }),
-      { numRuns: rounds(400, 20_000) },
+      { numRuns: rounds(150, 20_000) },
     )
   })
 
@@ -170,7 +170,7 @@ describe('every text gives a tree or an SqlError', () => {
     const soup = fc.array(fc.constantFrom(...pieces), { maxLength: 30 })
     fc.assert(
       fc.property(soup, words => checkWhole(`select ${words.join(' ')}`)),
-      { numRuns: rounds(400, 20_000) },
+      { numRuns: rounds(150, 20_000) },
     )
   })
 
@@ -187,7 +187,7 @@ describe('every text gives a tree or an SqlError', () => {
         checkWhole(sql.slice(0, from) + sql.slice(from + length))
         checkWhole(sql.slice(0, from) + other.slice(to, to + length) + sql.slice(from))
       }),
-      { numRuns: rounds(400, 20_000) },
+      { numRuns: rounds(150, 20_000) },
     )
   })
 })

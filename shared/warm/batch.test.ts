@@ -16,7 +16,7 @@ import { rounds } from '../testing/rounds.ts'
 import { batchFor, type ParameterSet, splitRows } from './batch.ts'
 import { bindingsOf, endpointOf, randomQuery, randomRows, shown, tables } from './testing/random-queries.ts'
 
-const count = rounds(40, 10_000)
+const count = rounds(20, 10_000)
 const limits = { maxRows: 100_000, timeoutMs: 60_000 }
 const logsFolder = mkdtempSync(join(tmpdir(), 'batch-'))
 let engine: QueryEngine

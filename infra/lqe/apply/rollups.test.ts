@@ -53,8 +53,8 @@ afterAll(async () => {
 
 beforeEach(() => {
   queries = mkdtempSync(join(folder, 'queries-'))
-  // Without the one that has no roll-up: its checks ask each log table.
-  cpSync('queries', queries, { recursive: true, filter: file => !file.includes('logs.all') })
+  // The one that has a roll-up: the checks of the others take as long as its own.
+  cpSync('queries', queries, { recursive: true, filter: file => !/logs\.all|service\.usage/.test(file) })
 })
 
 const [rollup, answer, yaml] = ['rollup.sql', 'from-rollup.sql', 'yaml'].map(
@@ -252,8 +252,7 @@ describe('a roll-up on BigQuery', () => {
 
   test('is made with the first apply, replaced when it changes, and removed with its endpoint', async () => {
     await run(cloud)
-    const unchanged = ['service.usage', 'usage.api-counts'].map(name => `= ${name} unchanged`)
-    expect(await run(cloud)).toEqual([...unchanged, '0 changed.'])
+    expect(await run(cloud)).toEqual(['= usage.api-counts unchanged', '0 changed.'])
     server.requests.length = 0
     edit(yaml, from, `${from}\n  refreshMinutes: 10`)
     const lines = await run(cloud)

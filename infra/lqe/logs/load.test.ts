@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
@@ -293,6 +294,7 @@ test('a query sees a load of several files whole or not at all, while others fol
     while (!done.signal.aborted) {
       const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 1, timeoutMs: 30_000 })
       seen.add(JSON.stringify(rows[0]))
+      await sleep(5)
     }
     return seen
   })()

@@ -443,7 +443,7 @@ test.each(readdirSync(join(import.meta.dirname, 'testing')))(
 
 test('a key that was issued before a restore answers after it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'restore-'))
-  const before = await openServices(loadConfig({ DATA_DIR: join(folder, 'before') }))
+  const before = await openServices(loadConfig({ DATA_DIR: join(folder, 'before'), ENGINE_PROCESSES: '0' }))
   await apply(before, { queries: 'queries', dryRun: false, out: () => {} })
   const { key } = await issueKey(before.store, { ...grant, endpoints: ['usage.api-counts'], pins: {} })
   const text = await exported(before.store)

@@ -62,23 +62,35 @@ async function until(stream: Readable, marks: number): Promise<string[]> {
   throw new Error(`the program ended: ${text}`)
 }
 
+interface Surroundings {
+  cwd?: string
+  env?: NodeJS.ProcessEnv
+}
+
 /**
- * Runs commands of the program one after another in a process that all tests of a file share, as a process for each takes a
- * second to load its modules. @throws where one fails
+ * Runs a command of the program in a process that all tests of a file share, as a process for each takes half a second of the
+ * processor to load its modules.
  */
-export async function runProgram(
-  commands: string[][],
-  { cwd = root, env = {} }: { cwd?: string; env?: NodeJS.ProcessEnv },
-): Promise<{ out: string; err: string }[]> {
+export async function programEnds(
+  args: string[],
+  { cwd = root, env = {} }: Surroundings = {},
+): Promise<Outcome> {
   const { stdin, stdout, stderr } = (running ??= begin())
-  const printed: { out: string; err: string }[] = []
+  stdin!.write(`${JSON.stringify({ args, cwd, env } satisfies Asked)}\n`)
+  const [[out = ''], [err = '', code]] = await Promise.all([until(stdout!, 1), until(stderr!, 2)])
+  return { out, err, code: Number(code) }
+}
+
+/** Runs commands so, one after another. @throws where one fails */
+export async function runProgram(commands: string[][], surroundings: Surroundings): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
   for (const args of commands) {
-    stdin!.write(`${JSON.stringify({ args, cwd, env } satisfies Asked)}\n`)
-    const [[out = ''], [err = '', code]] = await Promise.all([until(stdout!, 1), until(stderr!, 2)])
-    if (code !== '0') throw new Error(`lqe ${args.join(' ')} ended with ${code}: ${err}`)
-    printed.push({ out, err })
+    const outcome = await programEnds(args, surroundings)
+    const { code, err } = outcome
+    if (code !== 0) throw new Error(`lqe ${args.join(' ')} ended with ${code}: ${err}`)
+    outcomes.push(outcome)
   }
-  return printed
+  return outcomes
 }
 
 /** Runs a command in this process, and reports what `lqe` would print, and its exit code. */

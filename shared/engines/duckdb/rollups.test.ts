@@ -277,7 +277,7 @@ test('processes that make parts while files are replaced count every entry once'
 
 /** The usage chart from its roll-ups, against the endpoint's own query at the same time; 10,000 in `usage-rollup.soak.ts`. */
 test.each([
-  ['duckdb', 5],
+  ['duckdb', 2],
   ['bigquery', 2],
 ] as const)(
   'on %s, %i random histories have no cell that differs between answer, batch and own query',
