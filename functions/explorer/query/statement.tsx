@@ -12,7 +12,7 @@ import { listTables } from '../service.ts'
 import type { Editor } from './editor.ts'
 import { Segments } from './form.tsx'
 import type { QueryStore } from './store.ts'
-import type { ComponentChildren, TargetedEvent } from 'preact'
+import type { TargetedEvent } from 'preact'
 import { download } from '../copy.ts'
 
 const modes = [
@@ -102,12 +102,17 @@ async function openIn(place: HTMLElement, { store, tables }: CodeProps): Promise
   })
 }
 
-/** By table: the worked ones, and for a table of logs its newest entries. */
+/** By table: the worked ones, and for a table of logs its newest entries. The menu stands at its name again once one was chosen. */
 function Examples({ tables, choose }: { tables: TableDescription[]; choose(sql: string): void }) {
   const groups = tables.map(table => ({ name: table.name, own: examplesOf(table) }))
   const filled = groups.filter(({ own }) => own.length > 0)
+  const pick = ({ currentTarget: menu }: TargetedEvent<HTMLSelectElement>) => {
+    if (menu.value !== '') choose(menu.value)
+    menu.value = ''
+  }
   return (
-    <PickMenu label="Worked examples" name="Examples …" pick={filled.length > 0 ? choose : undefined}>
+    <select aria-label="Worked examples" disabled={filled.length === 0} onChange={pick}>
+      <option value="">Examples …</option>
       {filled.map(({ name, own }) => (
         <optgroup key={name} label={name}>
           {own.map(({ title, sql }) => (
@@ -117,7 +122,7 @@ function Examples({ tables, choose }: { tables: TableDescription[]; choose(sql: 
           ))}
         </optgroup>
       ))}
-    </PickMenu>
+    </select>
   )
 }
 
@@ -148,27 +153,5 @@ function SqlFiles({ text }: { text: Signal<string> }) {
         onChange={({ currentTarget }) => void open([...(currentTarget.files ?? [])])}
       />
     </>
-  )
-}
-
-interface PickMenuProps {
-  label: string
-  /** What it shows. */
-  name: string
-  pick?: ((value: string) => void) | undefined
-  children?: ComponentChildren
-}
-
-/** A menu that stands at its name again once something was picked. */
-function PickMenu({ label, name, pick, children }: PickMenuProps) {
-  const onChange = ({ currentTarget: menu }: TargetedEvent<HTMLSelectElement>) => {
-    if (menu.value !== '') pick?.(menu.value)
-    menu.value = ''
-  }
-  return (
-    <select aria-label={label} disabled={!pick} onChange={onChange}>
-      <option value="">{name}</option>
-      {children}
-    </select>
   )
 }

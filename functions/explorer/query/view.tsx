@@ -1,5 +1,5 @@
 /** One endpoint as a form: its parameters, perhaps SQL, the run, and its results. */
-import { useEffect } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { Button } from '../controls.tsx'
 import { onPhone } from '../logs/shown.ts'
 import type { View } from '../places.ts'
@@ -8,11 +8,11 @@ import { Form, Redaction } from './form.tsx'
 import { Outcome } from './results.tsx'
 import { Modes, Statement } from './statement.tsx'
 import { type QueryOpening, QueryStore } from './store.ts'
-import { useSignal } from '@preact/signals'
 import type { ExplainedPart } from '../../../shared/warm/explain.ts'
 import { format } from '../../../shared/sql/format.ts'
 import { Failure } from '../problem.tsx'
-import { type Endpoint, explainEndpoint, ServiceError } from '../service.ts'
+import { Resource } from '../resource.ts'
+import { type Endpoint, explainEndpoint } from '../service.ts'
 
 /** Asks at once where the link says all that is needed. */
 export function queryView(opening: QueryOpening): View {
@@ -100,26 +100,18 @@ function runOnEnter(event: KeyboardEvent, store: QueryStore): void {
 
 /** Folded; read each time that it is opened. For keys that may see SQL. */
 function Explained({ apiKey, endpoint }: { apiKey: string; endpoint: Endpoint }) {
-  const found = useSignal<ExplainedPart[] | ServiceError | null>(null)
-  const read = async () => {
-    found.value = null
-    found.value = await explainEndpoint(apiKey, endpoint).catch((error: unknown) => {
-      if (error instanceof ServiceError) return error
-      throw error
-    })
-  }
-  const parts = found.value
+  const parts = useMemo(() => new Resource<ExplainedPart[]>(), [])
+  const read = () => parts.read(endpoint.name, () => explainEndpoint(apiKey, endpoint))
+  const { data, problem } = parts.answer.value ?? {}
   return (
-    <details class="sql-fold" onToggle={({ currentTarget }) => currentTarget.open && void read()}>
+    <details class="sql-fold" onToggle={({ currentTarget }) => currentTarget.open && read()}>
       <summary>How it is answered</summary>
       <section>
-        {parts === null ? (
-          'Reading …'
-        ) : parts instanceof ServiceError ? (
-          <Failure error={parts} />
-        ) : (
-          parts.map(part => <Part key={part.title} {...part} />)
-        )}
+        {parts.isRunning.value && 'Reading …'}
+        {problem && problem !== 'stopped' && <Failure error={problem} />}
+        {data?.map(part => (
+          <Part key={part.title} {...part} />
+        ))}
       </section>
     </details>
   )
