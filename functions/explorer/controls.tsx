@@ -203,6 +203,25 @@ export function Button({ press, label, ...rest }: ButtonProps) {
   return <button type="button" onClick={() => press()} {...named} />
 }
 
+interface ChoiceProps extends Omit<HTMLAttributes<HTMLDivElement>, 'label'> {
+  choices: Choices
+  chosen: string
+  act(value: string): void
+}
+
+/** A few side by side, of which one holds. */
+export function Choice({ choices, chosen, act, ...rest }: ChoiceProps) {
+  return (
+    <div class="choice" role="group" {...rest}>
+      {choices.map(([value, text]) => (
+        <Button key={value} aria-pressed={value === chosen} press={() => act(value)}>
+          {text}
+        </Button>
+      ))}
+    </div>
+  )
+}
+
 type TextInputProps = InputHTMLAttributes & { write(text: string): void }
 
 /** Its text is not prose: the browser neither completes nor corrects it. */

@@ -3,14 +3,13 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import examples from '../../../queries/README.md'
 import type { TableDescription } from '../../query/endpoints.ts'
-import { Button } from '../controls.tsx'
+import { Button, Choice } from '../controls.tsx'
 import { format } from '../../../shared/sql/format.ts'
 import { shapeOf } from '../logs/shape.ts'
 import { rowsSql } from '../logs/sql.ts'
 import { initial } from '../logs/state.ts'
 import { listTables } from '../service.ts'
 import type { Editor } from './editor.ts'
-import { Segments } from './form.tsx'
 import type { QueryStore } from './store.ts'
 import type { TargetedEvent } from 'preact'
 import { download } from '../copy.ts'
@@ -23,7 +22,7 @@ const modes = [
 /** The switch between the saved query and the caller's own. */
 export function Modes({ store }: { store: QueryStore }) {
   const chosen = store.isOwn.value ? 'own' : 'saved'
-  return <Segments aria-label="What runs" choices={modes} chosen={chosen} choose={to => store.setMode(to)} />
+  return <Choice aria-label="What runs" choices={modes} chosen={chosen} act={to => store.setMode(to)} />
 }
 
 /** The editor is loaded once a person writes SQL, and then stays, with its text. */
