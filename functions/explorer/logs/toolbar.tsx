@@ -21,8 +21,16 @@ import {
 import { severityName, type Shape, tableTitle } from './shape.ts'
 import { isLive, severities, type Severity } from './state.ts'
 import type { Store } from './store.ts'
-import type { Acts } from './view.tsx'
 import { zoneChoices, zoneText } from './zone.ts'
+
+interface Acts {
+  stop(): void
+  follow(): void
+  toTable(table: string): void
+  /** The range that a press in the chart has narrowed to this one. */
+  previous(): (() => void) | null
+  search: RefObject<HTMLInputElement | null>
+}
 
 export function Toolbar({ store, acts }: { store: Store; acts: Acts }) {
   const isUnfolded = useSignal(false)

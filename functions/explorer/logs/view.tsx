@@ -154,7 +154,6 @@ export class LogsView implements View {
         store.notices.value = [...store.notices.value, ...notices]
       },
       narrow: (from: number, to: number) => this.#narrow(from, to),
-      /** The range that a press in the chart has narrowed to this one. */
       previous: () => {
         const before = this.#ranged.get(nameOf(store.state.value))
         return before ? () => store.change(before) : null
@@ -195,7 +194,7 @@ export class LogsView implements View {
   }
 }
 
-export type Acts = ReturnType<LogsView['actsOf']>
+type Acts = ReturnType<LogsView['actsOf']>
 
 interface LogsProps {
   store: Store
