@@ -142,21 +142,13 @@ interface PopoverProps {
   children(close: () => void): ComponentChildren
 }
 
-/** A button, and what it opens over the page; Esc and a press elsewhere close it. */
+/** A button, and what it opens beside it over the page (`controls.css`); Esc and a press elsewhere close it. */
 export function Popover({ label, face, children, class: name = '', title }: PopoverProps) {
   const id = useId()
   const isOpen = useSignal(false)
-  const [button, place] = [useRef<HTMLButtonElement>(null), useRef<HTMLDivElement>(null)]
+  const place = useRef<HTMLDivElement>(null)
   const open = ({ newState }: TargetedToggleEvent<HTMLDivElement>) => {
-    if (newState === 'closed') return
-    isOpen.value = true
-    const { left, right, top, bottom } = button.current!.getBoundingClientRect()
-    const [isLeft, isBelow] = [left < innerWidth / 2, innerHeight - bottom > Math.min(300, top)]
-    place.current!.style.cssText = [
-      isLeft ? `left: ${left}px` : `right: ${innerWidth - right}px`,
-      isBelow ? `top: ${bottom + 2}px` : `bottom: ${innerHeight - top + 2}px`,
-      `--room: ${isBelow ? innerHeight - bottom : top}px`,
-    ].join(';')
+    if (newState === 'open') isOpen.value = true
   }
   // What has the focus goes once the button has it again.
   const toggled = ({ newState }: TargetedToggleEvent<HTMLDivElement>) => {
@@ -165,13 +157,7 @@ export function Popover({ label, face, children, class: name = '', title }: Popo
   }
   return (
     <>
-      <button
-        type="button"
-        ref={button}
-        class={`opens ${name}`}
-        aria-label={label}
-        title={title}
-        popovertarget={id}>
+      <button type="button" class={`opens ${name}`} aria-label={label} title={title} popovertarget={id}>
         {face}
       </button>
       <div
@@ -201,6 +187,25 @@ export function Button({ press, label, ...rest }: ButtonProps) {
   const named = label === undefined ? rest : { title: label, 'aria-label': label, ...rest }
   if (!press) return <span {...(named as HTMLAttributes<HTMLSpanElement>)} />
   return <button type="button" onClick={() => press()} {...named} />
+}
+
+interface ChoiceProps extends Omit<HTMLAttributes<HTMLDivElement>, 'label'> {
+  choices: Choices
+  chosen: string
+  act(value: string): void
+}
+
+/** A few side by side, of which one holds. */
+export function Choice({ choices, chosen, act, ...rest }: ChoiceProps) {
+  return (
+    <div class="choice" role="group" {...rest}>
+      {choices.map(([value, text]) => (
+        <Button key={value} aria-pressed={value === chosen} press={() => act(value)}>
+          {text}
+        </Button>
+      ))}
+    </div>
+  )
 }
 
 type TextInputProps = InputHTMLAttributes & { write(text: string): void }

@@ -1,6 +1,6 @@
 /** The line above the open view: what is open, what else can be, and the windows that all views have. */
 import { choosing, type Commands, where } from './commands.ts'
-import { Button, Menu } from './controls.tsx'
+import { Button, Choice, Menu } from './controls.tsx'
 import { openDialog } from './dialog.tsx'
 import { forgetKey } from './key.tsx'
 import { readLink } from './link.ts'
@@ -71,13 +71,12 @@ function Switches({ apiKey, places, open }: OpenProps) {
         chosen={endpoint.name}
         act={name => places.choose(name)}
       />
-      <span class="views" role="group" aria-label="View">
-        {viewsOf(open).map(([each, name]) => (
-          <Button key={each} aria-pressed={each === shownKind(open)} press={() => places.chooseView(each)}>
-            {name}
-          </Button>
-        ))}
-      </span>
+      <Choice
+        aria-label="View"
+        choices={viewsOf(open)}
+        chosen={shownKind(open)}
+        act={kind => places.chooseView(kind as Kind)}
+      />
       <Button
         aria-haspopup="dialog"
         title="Saved and recent views"

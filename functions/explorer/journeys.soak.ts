@@ -107,7 +107,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     try {
       address = proxy.url
       await open(usage, slash)
-      await page.getByRole('tab', { name: 'Chart' }).waitFor()
+      await page.getByRole('button', { name: 'Chart' }).waitFor()
       expect(page.url()).toBe(`${proxy.url}/#${usage}`)
       await page.getByRole('button', { name: 'Copy as curl' }).click()
       await page.getByRole('button', { name: 'Copied' }).waitFor()
@@ -121,7 +121,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
 
   test('the key is kept in no address and not on the device; open tabs give it to new ones, and forget it together', async () => {
     const atForm = (each: Page) => each.getByLabel('API key').waitFor()
-    const isOpen = (each: Page) => each.getByRole('tab', { name: 'Chart' }).waitFor()
+    const isOpen = (each: Page) => each.getByRole('button', { name: 'Chart' }).waitFor()
     await open(usage)
     await isOpen(page)
     expect(page.url()).toBe(`${service.url}/#${usage}`)
@@ -158,7 +158,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
         }
       })
       await open(usage)
-      await page.getByRole('tab', { name: 'Chart' }).waitFor()
+      await page.getByRole('button', { name: 'Chart' }).waitFor()
       const found = await stranger.evaluate(async () => {
         const all = globalThis as unknown as Record<string, BroadcastChannel> & { heard: unknown[] }
         for (const name of ['lqe-key', 'lqe-key /', 'lqe-key /query/'])
@@ -169,7 +169,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
       })
       expect(found).toEqual([[], []])
       await page.reload() // it stays in its tab
-      await page.getByRole('tab', { name: 'Chart' }).waitFor()
+      await page.getByRole('button', { name: 'Chart' }).waitFor()
       const other = await tab.context.newPage()
       await other.goto(page.url())
       await other.getByLabel('API key').waitFor()
@@ -184,12 +184,12 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByText('Fill in project, then press Run.').waitFor()
     await page.getByRole('button', { name: `project ${project}` }).click()
     await run()
-    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    await page.getByRole('button', { name: 'Chart' }).waitFor()
     await page.getByRole('button', { name: 'Change key' }).click()
     await page.goto(`${address}/#usage.api-counts?interval=daily`)
     await page.getByLabel('API key').fill(await service.issue({ pins: { project } }))
     await page.keyboard.press('Enter')
-    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    await page.getByRole('button', { name: 'Chart' }).waitFor()
     await page.goto(`${address}/#logs.all`)
     await page.getByRole('grid', { name: 'Log entries' }).waitFor()
     expect(await page.getByLabel('project', { exact: true }).inputValue()).toBe(project)
@@ -330,7 +330,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
       'SELECT FORMAT_TIMESTAMP("%A", timestamp) AS name, COUNT(*) AS n, 404 AS status FROM edge_logs GROUP BY 1',
     )
     await run()
-    await page.getByRole('tab', { name: 'Bars' }).waitFor()
+    await page.getByRole('button', { name: 'Bars' }).waitFor()
     const bars = () => page.locator('.ranked li').allTextContents()
     expect(await bars()).toEqual(['Tuesday1,200', 'Thursday30', 'Sunday21', 'Wednesday12', 'Monday3'])
     await page.getByLabel('Bars by').selectOption('status')
@@ -665,7 +665,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByLabel('interval').focus()
     for (let i = 0; i < 2; i++) await page.keyboard.press('ArrowDown') // past hourly
     await page.keyboard.press('Control+Enter')
-    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    await page.getByRole('button', { name: 'Chart' }).waitFor()
     expect(page.url()).toContain(usage)
   })
 
@@ -737,7 +737,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByLabel('API key').waitFor()
     expect(await faultsOf(page)).toEqual([])
     await open(usage)
-    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    await page.getByRole('button', { name: 'Chart' }).waitFor()
     expect(await faultsOf(page)).toEqual([])
     await page.goto(`${service.url}/#${logs}`)
     await page.getByRole('button', { name: 'Row 1, all fields' }).click()

@@ -123,7 +123,7 @@ function Page() {
   return (
     <>
       <Header />
-      <main class="lobby">
+      <main class="workroom">
         {now === 'opening' ? (
           <p class="hint" role="status">
             Opening with the key of another tab …

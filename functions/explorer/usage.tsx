@@ -169,21 +169,17 @@ function nameOf({ endpoint, version, key }: Row): string {
   return parts.filter(part => typeof part === 'string').join(' ') || 'none'
 }
 
-/** A row of the table, with figures that can be read. */
+const figures = ['calls', 'errors', 'p50_ms', 'p95_ms', 'hit_ratio', 'bytes_read', 'dollars']
+/** Of figures that have more of them than can be read. */
+const digits: Record<string, number> = { hit_ratio: 3, dollars: 6 }
+
+/** A row of the table. */
 function shown(row: Row, names: string[]): Row {
-  const { calls, errors, p50_ms, p95_ms, bytes_read } = row as Row & Record<string, number | null>
-  const rounded = (value: unknown, digits: number) =>
-    typeof value === 'number' ? Number(value.toFixed(digits)) : null
-  return {
-    ...Object.fromEntries(names.map(name => [name, row[name] ?? null])),
-    calls,
-    errors,
-    p50_ms,
-    p95_ms,
-    hit_ratio: rounded(row['hit_ratio'], 3),
-    bytes_read,
-    dollars: rounded(row['dollars'], 6),
-  } as Row
+  const read = (name: string) => {
+    const value = row[name] ?? null
+    return typeof value === 'number' && digits[name] ? Number(value.toFixed(digits[name])) : value
+  }
+  return Object.fromEntries([...names, ...figures].map(name => [name, read(name)]))
 }
 
 function totalOf(rows: Row[]): string {

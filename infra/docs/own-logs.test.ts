@@ -215,7 +215,7 @@ describeInChromium('in Chromium', { width: 1280, height: 900 }, tab => {
     await field.click()
     await counted(recipe.includes('access') ? 2 : 1).waitFor()
     await page.getByRole('combobox', { name: 'Endpoint' }).selectOption(names.chart)
-    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    await page.getByRole('button', { name: 'Chart' }).waitFor()
     const legend = await page.locator('.legend button').allTextContents()
     // Of levels, a line for each.
     expect(legend).toEqual(columns[0] === 'level' ? expect.arrayContaining(['info']) : columns)

@@ -77,21 +77,12 @@ export const initial: Omit<State, 'values' | 'table' | 'redact'> = {
   row: '',
 }
 
+type Text = { [Name in keyof State]: State[Name] extends string ? Name : never }[keyof State]
+
 /** The words of the state in an address; a parameter's name cannot begin with their dot. */
-const texts = [
-  'table',
-  'from',
-  'to',
-  'zone',
-  'search',
-  'scope',
-  'sort',
-  'by',
-  'measure',
-  'compare',
-  'list',
-  'row',
-] as const
+const texts = ['table', ...Object.keys(initial)].filter(
+  (name): name is Text => name === 'table' || typeof initial[name as keyof typeof initial] === 'string',
+)
 
 /** What differs from `before`, so that a plain view has a plain address. */
 export function addressOf(state: State, before: State): Pick<Link, 'values' | 'view'> {

@@ -23,7 +23,7 @@ import { isLive, severities, type Severity } from './state.ts'
 import type { Store } from './store.ts'
 import { zoneChoices, zoneText } from './zone.ts'
 
-export interface Acts {
+interface Acts {
   stop(): void
   follow(): void
   toTable(table: string): void

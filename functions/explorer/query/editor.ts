@@ -95,10 +95,10 @@ const typedOver = EditorView.domEventHandlers({
 })
 
 const colours = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword], color: 'var(--code-keyword)', fontWeight: '600' },
-  { tag: [tags.string, tags.special(tags.string)], color: 'var(--code-string)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
-  { tag: [tags.standard(tags.name), tags.typeName], color: 'var(--code-function)' },
+  { tag: [tags.keyword, tags.operatorKeyword], color: 'var(--accent)', fontWeight: '600' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--line-3)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--line-2)' },
+  { tag: [tags.standard(tags.name), tags.typeName], color: 'var(--line-4)' },
   { tag: tags.comment, color: 'var(--muted)', fontStyle: 'italic' },
 ])
 

@@ -1,6 +1,6 @@
 /** The form of an endpoint, made from its parameters, with the service's problems beside their fields. */
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { Button, type Choices, TextInput } from '../controls.tsx'
+import { Button, Choice, TextInput } from '../controls.tsx'
 import { type Parameter, parametersOf } from '../service.ts'
 import { TimePicker } from '../time-picker.tsx'
 import { type QueryStore, choicesOf, redactionHeader, quickRanges } from './store.ts'
@@ -111,7 +111,7 @@ function useFocusOfWrong({ firstWrong, problems, isCurrent }: QueryStore, name: 
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (firstWrong.value === name && isCurrent.value)
-      element.current!.querySelector<HTMLElement>('input, select')!.focus()
+      element.current!.querySelector<HTMLElement>('input, select, button')!.focus()
   }, [problems.value])
   return element
 }
@@ -130,16 +130,8 @@ interface Control {
   parameter: Parameter
   value: string
   write(text: string): void
-  attributes: Named
-}
-
-/** How a control is told of by those who do not see it. */
-interface Named {
-  id?: string
-  'aria-label'?: string
-  'aria-labelledby'?: string
-  'aria-describedby'?: string
-  'aria-invalid'?: boolean | undefined
+  /** How it is told of by those who do not see it. */
+  attributes: { id: string; 'aria-describedby': string; 'aria-invalid': boolean | undefined }
 }
 
 /** A few choices stand side by side, and are named by a text; many fold into a list. */
@@ -152,15 +144,10 @@ function ControlOf(control: Control) {
   const choices = choicesOf(parameter)
   if (!choices)
     return parameter.format === 'iso-timestamp' ? <TimeField {...control} /> : <TextField {...control} />
+  const { id, 'aria-invalid': _, ...described } = attributes // a group has no value of its own
   const named = choices.map(choice => [choice, choice || 'any'] as const)
   return isGroup(parameter) ? (
-    <Segments
-      {...attributes}
-      aria-labelledby={`${attributes.id}-label`}
-      choices={named}
-      chosen={value}
-      choose={write}
-    />
+    <Choice {...described} aria-labelledby={`${id}-label`} choices={named} chosen={value} act={write} />
   ) : (
     <select {...attributes} value={value} onChange={({ currentTarget }) => write(currentTarget.value)}>
       {named.map(([choice, text]) => (
@@ -169,33 +156,6 @@ function ControlOf(control: Control) {
         </option>
       ))}
     </select>
-  )
-}
-
-interface SegmentsProps extends Named {
-  choices: Choices
-  chosen: string
-  choose(value: string): void
-}
-
-/** Radio buttons side by side. */
-export function Segments({ choices, chosen, choose, ...rest }: SegmentsProps) {
-  const name = useId()
-  return (
-    <div {...rest} class="segments" role="radiogroup">
-      {choices.map(([value, text]) => (
-        <label key={value}>
-          <input
-            type="radio"
-            name={name}
-            value={value}
-            checked={value === chosen}
-            onChange={() => choose(value)}
-          />
-          <span>{text}</span>
-        </label>
-      ))}
-    </div>
   )
 }
 

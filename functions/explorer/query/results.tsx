@@ -1,10 +1,10 @@
 /** The results of a run: facts about the answer and its rows as a chart or a table, or a failure; before one, what is missing. */
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren, TargetedKeyboardEvent } from 'preact'
-import { useId, useMemo, useRef } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
 import { spreadsheet } from '../../../shared/answers/csv.ts'
 import { Chart, Ranked } from '../chart.tsx'
-import { Button, Copy } from '../controls.tsx'
+import { Button, Choice, Copy } from '../controls.tsx'
 import { download } from '../copy.ts'
 import type { Zone } from '../logs/zone.ts'
 import { Failure } from '../problem.tsx'
@@ -82,11 +82,13 @@ function Results({ query, answer, link, zone, unbind }: ResultsProps) {
   const { range, starts } = useMemo(() => axisOf(query, answer), [answer])
   const lines = useMemo(() => series(rows, starts), [answer])
   const ranking = useMemo(() => rankingOf(rows), [answer])
-  const views: TabView[] = [
-    ...(lines ? [{ name: 'Chart', body: () => <Chart series={lines} range={range} /> }] : []),
-    ...(ranking ? [{ name: 'Bars', body: () => <Ranked ranking={ranking} /> }] : []),
-    { name: 'Table', body: () => <Table rows={rows} label={`Rows of ${query.endpoint.name}`} /> },
-  ]
+  const views: Record<string, ComponentChildren> = {
+    ...(lines && { Chart: <Chart series={lines} range={range} /> }),
+    ...(ranking && { Bars: <Ranked ranking={ranking} /> }),
+    Table: <Table rows={rows} label={`Rows of ${query.endpoint.name}`} />,
+  }
+  const names = Object.keys(views)
+  const shown = useSignal(names[0]!)
   return (
     <section class="results" aria-label="Results">
       <Facts query={query} answer={answer} zone={zone} />
@@ -99,54 +101,20 @@ function Results({ query, answer, link, zone, unbind }: ResultsProps) {
           </p>
         </div>
       ) : (
-        <Tabs views={views}>
-          <Leaving query={query} answer={answer} link={link} />
-        </Tabs>
+        <>
+          <div class="bar">
+            <Choice
+              aria-label="Shown as"
+              choices={names.map(name => [name, name])}
+              chosen={shown.value}
+              act={name => (shown.value = name)}
+            />
+            <Leaving query={query} answer={answer} link={link} />
+          </div>
+          <div key={shown.value}>{views[shown.value]}</div>
+        </>
       )}
     </section>
-  )
-}
-
-interface TabView {
-  name: string
-  body(): ComponentChildren
-}
-
-/** Tabs as the ARIA practices have them: arrows move between them, Tab goes into the panel. */
-function Tabs({ views, children }: { views: TabView[]; children: ComponentChildren }) {
-  const id = useId()
-  const chosen = useSignal(0)
-  const list = useRef<HTMLDivElement>(null)
-  const move = ({ key }: TargetedKeyboardEvent<HTMLDivElement>) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[key]
-    if (step === undefined) return
-    chosen.value = (chosen.value + step + views.length) % views.length
-    ;(list.current!.children[chosen.value] as HTMLElement).focus()
-  }
-  return (
-    <div>
-      <div class="bar">
-        <div role="tablist" aria-label="View" ref={list} onKeyDown={move}>
-          {views.map(({ name }, i) => (
-            <button
-              key={name}
-              type="button"
-              role="tab"
-              id={`${id}-${i}`}
-              aria-controls={`${id}-panel`}
-              aria-selected={i === chosen.value}
-              tabIndex={i === chosen.value ? 0 : -1}
-              onClick={() => (chosen.value = i)}>
-              {name}
-            </button>
-          ))}
-        </div>
-        {children}
-      </div>
-      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen.value}`}>
-        {views[chosen.value]!.body()}
-      </div>
-    </div>
   )
 }
 

@@ -3,16 +3,15 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import examples from '../../../queries/README.md'
 import type { TableDescription } from '../../query/endpoints.ts'
-import { Button } from '../controls.tsx'
+import { Button, Choice } from '../controls.tsx'
 import { format } from '../../../shared/sql/format.ts'
 import { shapeOf } from '../logs/shape.ts'
 import { rowsSql } from '../logs/sql.ts'
 import { initial } from '../logs/state.ts'
 import { listTables } from '../service.ts'
 import type { Editor } from './editor.ts'
-import { Segments } from './form.tsx'
 import type { QueryStore } from './store.ts'
-import type { ComponentChildren, TargetedEvent } from 'preact'
+import type { TargetedEvent } from 'preact'
 import { download } from '../copy.ts'
 
 const modes = [
@@ -23,7 +22,7 @@ const modes = [
 /** The switch between the saved query and the caller's own. */
 export function Modes({ store }: { store: QueryStore }) {
   const chosen = store.isOwn.value ? 'own' : 'saved'
-  return <Segments aria-label="What runs" choices={modes} chosen={chosen} choose={to => store.setMode(to)} />
+  return <Choice aria-label="What runs" choices={modes} chosen={chosen} act={to => store.setMode(to)} />
 }
 
 /** The editor is loaded once a person writes SQL, and then stays, with its text. */
@@ -102,12 +101,17 @@ async function openIn(place: HTMLElement, { store, tables }: CodeProps): Promise
   })
 }
 
-/** By table: the worked ones, and for a table of logs its newest entries. */
+/** By table: the worked ones, and for a table of logs its newest entries. The menu stands at its name again once one was chosen. */
 function Examples({ tables, choose }: { tables: TableDescription[]; choose(sql: string): void }) {
   const groups = tables.map(table => ({ name: table.name, own: examplesOf(table) }))
   const filled = groups.filter(({ own }) => own.length > 0)
+  const pick = ({ currentTarget: menu }: TargetedEvent<HTMLSelectElement>) => {
+    if (menu.value !== '') choose(menu.value)
+    menu.value = ''
+  }
   return (
-    <PickMenu label="Worked examples" name="Examples …" pick={filled.length > 0 ? choose : undefined}>
+    <select aria-label="Worked examples" disabled={filled.length === 0} onChange={pick}>
+      <option value="">Examples …</option>
       {filled.map(({ name, own }) => (
         <optgroup key={name} label={name}>
           {own.map(({ title, sql }) => (
@@ -117,7 +121,7 @@ function Examples({ tables, choose }: { tables: TableDescription[]; choose(sql: 
           ))}
         </optgroup>
       ))}
-    </PickMenu>
+    </select>
   )
 }
 
@@ -148,27 +152,5 @@ function SqlFiles({ text }: { text: Signal<string> }) {
         onChange={({ currentTarget }) => void open([...(currentTarget.files ?? [])])}
       />
     </>
-  )
-}
-
-interface PickMenuProps {
-  label: string
-  /** What it shows. */
-  name: string
-  pick?: ((value: string) => void) | undefined
-  children?: ComponentChildren
-}
-
-/** A menu that stands at its name again once something was picked. */
-function PickMenu({ label, name, pick, children }: PickMenuProps) {
-  const onChange = ({ currentTarget: menu }: TargetedEvent<HTMLSelectElement>) => {
-    if (menu.value !== '') pick?.(menu.value)
-    menu.value = ''
-  }
-  return (
-    <select aria-label={label} disabled={!pick} onChange={onChange}>
-      <option value="">{name}</option>
-      {children}
-    </select>
   )
 }

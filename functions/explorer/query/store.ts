@@ -55,16 +55,15 @@ export class QueryStore {
   readonly text: Signal<string>
   readonly isOwn: Signal<boolean>
   readonly outcome = signal<Outcome | null>(null)
-  readonly isRunning = signal(false)
-  /** By a person, since the last run began. */
-  readonly isStopped = signal(false)
+  /** `idle`: nothing was asked yet; `stopped`: by a person. */
+  readonly phase = signal<'idle' | 'running' | 'stopped' | 'settled'>('idle')
+  readonly isIdle = computed(() => this.phase.value === 'idle')
+  readonly isRunning = computed(() => this.phase.value === 'running')
   /** On a phone the controls fold once there are results. */
   readonly isFolded = signal(false)
   /** Of the link: required parameters that it does not have, and values that its parameter does not take. */
   readonly missing: Parameter[]
   readonly #unfit: Record<string, string>
-  /** Whether nothing was asked yet. */
-  readonly isIdle = signal(true)
   readonly zone: Zone
   readonly #opening: QueryOpening
   readonly #asking = takeLatest()
@@ -99,15 +98,14 @@ export class QueryStore {
     () => this.outcome.value !== null && isSame(this.outcome.value.query, this.query.value),
   )
   readonly isOld = computed(
-    () =>
-      this.outcome.value !== null && (!this.isCurrent.value || this.isRunning.value || this.isStopped.value),
+    () => this.outcome.value !== null && (!this.isCurrent.value || this.phase.value !== 'settled'),
   )
 
   readonly status = computed((): string => {
     const outcome = this.outcome.value
     if (this.isRunning.value) return 'Running …'
     if (outcome && !this.isCurrent.value) return 'Not yet run.'
-    if (this.isStopped.value) return 'Stopped.'
+    if (this.phase.value === 'stopped') return 'Stopped.'
     return outcome && 'answer' in outcome ? countOf(outcome.query, outcome.answer) : ''
   })
 
@@ -183,24 +181,16 @@ export class QueryStore {
     const asked = { query, link: writeLink(link) }
     const settle = (outcome: Partial<{ answer: Answer; error: ServiceError }>) =>
       batch(() => {
-        this.isRunning.value = false
+        this.phase.value = 'settled'
         this.outcome.value = { ...asked, ...outcome } as Outcome
         // Else they are being written in, or have a problem.
         this.isFolded.value = 'answer' in outcome && this.isCurrent.value
       })
-    const ended = this.#asking(
+    this.phase.value = 'running'
+    return this.#asking(
       async signal => settle({ answer: await runQuery(this.key, query, signal, fresh) }),
-      error => {
-        if (error !== 'stopped') return settle({ error })
-        batch(() => (this.isRunning.value = !(this.isStopped.value = true)))
-      },
+      error => (error === 'stopped' ? void (this.phase.value = 'stopped') : settle({ error })),
     )
-    batch(() => {
-      this.isRunning.value = true
-      this.isStopped.value = false
-      this.isIdle.value = false
-    })
-    return ended
   }
 
   /** What is asked, also where it has not run. */

@@ -1,18 +1,19 @@
 /** One endpoint as a form: its parameters, perhaps SQL, the run, and its results. */
-import { useEffect } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { Button } from '../controls.tsx'
 import { onPhone } from '../logs/shown.ts'
 import type { View } from '../places.ts'
-import { commandsOf } from './commands.ts'
+import { asCurl, type Endpoint, explainEndpoint, parametersOf } from '../service.ts'
+import { choosing, type Commands, where } from '../commands.ts'
+import { copy } from '../copy.ts'
 import { Form, Redaction } from './form.tsx'
 import { Outcome } from './results.tsx'
 import { Modes, Statement } from './statement.tsx'
-import { type QueryOpening, QueryStore } from './store.ts'
-import { useSignal } from '@preact/signals'
+import { type QueryOpening, QueryStore, quickRanges } from './store.ts'
 import type { ExplainedPart } from '../../../shared/warm/explain.ts'
 import { format } from '../../../shared/sql/format.ts'
 import { Failure } from '../problem.tsx'
-import { type Endpoint, explainEndpoint, ServiceError } from '../service.ts'
+import { Resource } from '../resource.ts'
 
 /** Asks at once where the link says all that is needed. */
 export function queryView(opening: QueryOpening): View {
@@ -75,7 +76,7 @@ function Run({ store }: { store: QueryStore }) {
       <Button class="primary" press={isRunning.value ? store.stop : () => void store.run()}>
         {isRunning.value ? 'Stop' : 'Run'}
       </Button>
-      {endpoint.cacheSeconds > 0 && endpoint.mayRunFresh && (
+      {mayRunFresh(endpoint) && (
         <Button title="Run now, past the cache" press={() => void store.run({ fresh: true })}>
           Run fresh
         </Button>
@@ -89,6 +90,41 @@ function Run({ store }: { store: QueryStore }) {
   )
 }
 
+/** Whether there is a cache, and the key may have queries run past it. */
+function mayRunFresh(endpoint: Endpoint): boolean {
+  return endpoint.cacheSeconds > 0 && endpoint.mayRunFresh
+}
+
+/** What can be done in the form, by name. */
+function commandsOf(store: QueryStore): Commands {
+  const { endpoint, isOwn, text, redact, outcome } = store
+  const { query, link } = outcome.value ?? {}
+  return {
+    Run: () => void store.run(),
+    ...where(store.isRunning.value, { Stop: store.stop }),
+    ...where(mayRunFresh(endpoint), { 'Run fresh': () => void store.run({ fresh: true }) }),
+    ...where(endpoint.sandbox, {
+      ...where(isOwn.value, { 'Query: the saved one': () => store.setMode('saved') }),
+      ...where(!isOwn.value, { 'Query: SQL of your own': () => store.setMode('own') }),
+      ...where(isOwn.value, { 'Format the SQL': () => (text.value = format(text.value)) }),
+    }),
+    ...where(parametersOf(endpoint).start !== undefined, {
+      ...choosing(
+        'Range',
+        undefined,
+        quickRanges.map(([from, text]) => [text, () => store.runFrom(from)]),
+      ),
+    }),
+    [redact.value ? 'Show personal data' : 'Redact personal data']: () => store.setRedact(!redact.value),
+    ...(query && link
+      ? {
+          'Copy link': () => void copy(new URL(link, location.href).href),
+          'Copy as curl': () => void copy(asCurl(query)),
+        }
+      : {}),
+  }
+}
+
 /** Ctrl-Enter runs from anywhere, Enter from a field. */
 function runOnEnter(event: KeyboardEvent, store: QueryStore): void {
   const { key, ctrlKey, metaKey, target } = event
@@ -100,26 +136,18 @@ function runOnEnter(event: KeyboardEvent, store: QueryStore): void {
 
 /** Folded; read each time that it is opened. For keys that may see SQL. */
 function Explained({ apiKey, endpoint }: { apiKey: string; endpoint: Endpoint }) {
-  const found = useSignal<ExplainedPart[] | ServiceError | null>(null)
-  const read = async () => {
-    found.value = null
-    found.value = await explainEndpoint(apiKey, endpoint).catch((error: unknown) => {
-      if (error instanceof ServiceError) return error
-      throw error
-    })
-  }
-  const parts = found.value
+  const parts = useMemo(() => new Resource<ExplainedPart[]>(), [])
+  const read = () => parts.read(endpoint.name, () => explainEndpoint(apiKey, endpoint))
+  const { data, problem } = parts.answer.value ?? {}
   return (
-    <details class="sql-fold" onToggle={({ currentTarget }) => currentTarget.open && void read()}>
+    <details class="sql-fold" onToggle={({ currentTarget }) => currentTarget.open && read()}>
       <summary>How it is answered</summary>
       <section>
-        {parts === null ? (
-          'Reading …'
-        ) : parts instanceof ServiceError ? (
-          <Failure error={parts} />
-        ) : (
-          parts.map(part => <Part key={part.title} {...part} />)
-        )}
+        {parts.isRunning.value && 'Reading …'}
+        {problem && problem !== 'stopped' && <Failure error={problem} />}
+        {data?.map(part => (
+          <Part key={part.title} {...part} />
+        ))}
       </section>
     </details>
   )
