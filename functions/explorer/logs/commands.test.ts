@@ -92,6 +92,17 @@ test('a command is the change that its name says, and is then offered no more', 
   expect(said).toEqual(['toTable jobs', 'values path'])
 })
 
+test('values and patterns that are compared can be ordered by what rose most', () => {
+  const { store, commands } = open()
+  const name = 'Order of values and patterns: what rose most first'
+  expect(commands()).not.toHaveProperty(name)
+  store.change({ by: 'path', compare: 'day' })
+  commands()[name]!()
+  expect(store.state.value.rank).toBe('rise')
+  expect(commands()).not.toHaveProperty(name)
+  expect(commands()).toHaveProperty('Order of values and patterns: the most first')
+})
+
 test('rows leave the page only where they answer what is asked', () => {
   const { store, commands } = open()
   expect(Object.keys(commands())).toContain('CSV of rows shown')

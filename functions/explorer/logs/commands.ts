@@ -5,7 +5,7 @@ import { choosing, type Commands, where } from '../commands.ts'
 import { copy, download } from '../copy.ts'
 import { now } from '../service.ts'
 import { columnsOf } from '../value.ts'
-import { comparisons, comparisonText } from './compare.ts'
+import { comparisons, comparisonText, rankings } from './compare.ts'
 import { fieldsOf, namesOf } from './measure.ts'
 import { rangeBeside, ranges, timeIn } from './range.ts'
 import { tableTitle } from './shape.ts'
@@ -57,10 +57,23 @@ export function commandsOf(store: Store, acts: Acts, shown: Shown): Commands {
       ['nothing', change({ compare: '' })],
       ...compared,
     ]),
+    ...where(
+      isRanked(state),
+      choosing(
+        'Order of values and patterns',
+        rankings.find(([rank]) => rank === state.rank)?.[1],
+        rankings.map(([rank, text]) => [text, change({ rank })]),
+      ),
+    ),
     ...leaving(store),
     'Continue in SQL': () => acts.editSql(store.sql.value),
     ...fieldsIn(store, acts),
   }
+}
+
+/** Whether values or patterns are listed that are compared. */
+function isRanked({ list, by, compare }: State): boolean {
+  return list !== '' || (by !== '' && compare !== '')
 }
 
 const listNames = { '': 'entries', patterns: 'patterns', new: 'new patterns' }

@@ -1,8 +1,9 @@
 /** The menus of what the chart and the values of a field show: a press is a change of the state. */
 import { Button, type Choices, Menu } from '../controls.tsx'
-import { type Comparison, comparisons } from './compare.ts'
+import { type Comparison, comparisons, rankings } from './compare.ts'
 import { fieldsOf, measuresOf, measuring, namesOf, sharesOf, slowestOf } from './measure.ts'
 import { nameOf } from './shape.ts'
+import type { State } from './state.ts'
 import type { Store } from './store.ts'
 
 /** `Show average of origin_time by method` */
@@ -36,6 +37,18 @@ export function ChartMenus({ store }: { store: Store }) {
         </Button>
       )}
     </div>
+  )
+}
+
+/** Which values come first, where they are compared. */
+export function RankMenu({ store }: { store: Store }) {
+  return (
+    <Menu
+      label="Which values come first"
+      choices={rankings}
+      chosen={store.state.value.rank}
+      act={rank => store.change({ rank: rank as State['rank'] })}
+    />
   )
 }
 
