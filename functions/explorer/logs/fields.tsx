@@ -206,6 +206,7 @@ function Value({ top, path, unit, most, total, store }: ValueProps) {
       />
       {!isRedacted && (
         <Button
+          class="row-act"
           label={`Share of ${text}`}
           title={`Share of ${text} in all rows, over time`}
           press={() =>
@@ -215,7 +216,7 @@ function Value({ top, path, unit, most, total, store }: ValueProps) {
         </Button>
       )}
       {!isRedacted && (
-        <Button label={`Filter out ${text}`} press={filter('!=')}>
+        <Button class="row-act" label={`Filter out ${text}`} press={filter('!=')}>
           ≠
         </Button>
       )}

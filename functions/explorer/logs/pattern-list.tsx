@@ -154,7 +154,7 @@ function Line({ store, pattern, all }: { store: Store; pattern: Pattern; all: Pa
       <td class="seen">{time(first)}</td>
       <td class="seen">{time(last)}</td>
       <td>
-        <Button label={`Filter out ${text}`} press={() => store.filter(filter(false))}>
+        <Button class="row-act" label={`Filter out ${text}`} press={() => store.filter(filter(false))}>
           ≠
         </Button>
       </td>
