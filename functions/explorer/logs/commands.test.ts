@@ -103,6 +103,16 @@ test('values and patterns that are compared can be ordered by what rose most', (
   expect(commands()).toHaveProperty('Order of values and patterns: the most first')
 })
 
+test('what the chart shows is a command', () => {
+  const { store, commands } = open()
+  expect(commands()).not.toHaveProperty('Show in the chart: number of rows')
+  store.change({ filters: [{ path: 'path', operator: '=', value: '/a' }] })
+  commands()['Show in the chart: share of path = /a']!()
+  expect(store.state.value).toMatchObject({ measure: 'share:path="/a"', filters: [] })
+  commands()['Show in the chart: number of rows']!()
+  expect(store.state.value.measure).toBe('rows')
+})
+
 test('rows leave the page only where they answer what is asked', () => {
   const { store, commands } = open()
   expect(Object.keys(commands())).toContain('CSV of rows shown')

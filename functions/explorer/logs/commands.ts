@@ -6,7 +6,7 @@ import { copy, download } from '../copy.ts'
 import { now } from '../service.ts'
 import { columnsOf } from '../value.ts'
 import { comparisons, comparisonText, rankings } from './compare.ts'
-import { fieldsOf, namesOf } from './measure.ts'
+import { fieldsOf, measureChoices, namesOf } from './measure.ts'
 import { rangeBeside, ranges, timeIn } from './range.ts'
 import { tableTitle } from './shape.ts'
 import { show, type Shown } from './shown.ts'
@@ -27,6 +27,7 @@ export function commandsOf(store: Store, acts: Acts, shown: Shown): Commands {
   const state = store.state.value
   const change = (patch: Partial<State>) => () => store.change(patch)
   const range = ranges.find(({ from, to }) => from === state.from && to === state.to)
+  const measures = measureChoices(store.shape.value, state)
   const compared = comparisons.map(([compare, text]) => [text, change({ compare })] as const)
   return {
     ...where(store.isRunning.value, { Stop: acts.stop }),
@@ -57,6 +58,11 @@ export function commandsOf(store: Store, acts: Acts, shown: Shown): Commands {
       ['nothing', change({ compare: '' })],
       ...compared,
     ]),
+    ...choosing(
+      'Show in the chart',
+      measures.find(({ measure }) => measure === state.measure)?.text,
+      measures.map(({ text, patch }) => [text, change(patch)]),
+    ),
     ...where(
       isRanked(state),
       choosing(

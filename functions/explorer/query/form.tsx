@@ -1,6 +1,7 @@
 /** The form of an endpoint, made from its parameters, with the service's problems beside their fields. */
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { Button, type Choices, TextInput } from '../controls.tsx'
+import { Button, TextInput } from '../controls.tsx'
+import type { Choices } from '../choices.ts'
 import { type Parameter, parametersOf } from '../service.ts'
 import { TimePicker } from '../time-picker.tsx'
 import { type QueryStore, choicesOf, redactionHeader, quickRanges } from './store.ts'
