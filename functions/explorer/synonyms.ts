@@ -18,6 +18,7 @@ const synonyms: Record<string, string> = {
   'Hide wrapped messages': 'wrap lines long truncate',
   List: 'group cluster shapes templates rows events',
   Table: 'source log index stream service',
+  'Errors in all tables': 'failures other tables elsewhere everywhere 5xx',
   Range: 'time period date last ago since',
   'Compare with': 'previous past difference change delta versus vs baseline',
   'Show in the chart':

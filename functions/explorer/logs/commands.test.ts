@@ -10,6 +10,7 @@ const columns = [
   { name: 'timestamp', type: 'TIMESTAMP', repeated: false },
   { name: 'message', type: 'STRING', repeated: false },
   { name: 'path', type: 'STRING', repeated: false },
+  { name: 'level', type: 'STRING', repeated: false },
 ]
 const endpoint = {
   name: 'app',
@@ -111,6 +112,22 @@ test('what the chart shows is a command', () => {
   expect(store.state.value).toMatchObject({ measure: 'share:path="/a"', filters: [] })
   commands()['Show in the chart: number of rows']!()
   expect(store.state.value.measure).toBe('rows')
+})
+
+test('from one table the errors of all are a press away, by table, and counted only then', () => {
+  const { store, commands } = open()
+  store.change({ from: 'now-6h', search: 'x', severity: ['debug'], list: 'patterns', compare: 'day' })
+  commands()['Errors in all tables']!()
+  expect(store.state.value).toMatchObject({
+    table: '*',
+    from: 'now-6h',
+    search: '',
+    severity: ['error'],
+    by: 'table_name',
+    list: '',
+    compare: 'day',
+  })
+  expect(commands()).not.toHaveProperty('Errors in all tables')
 })
 
 test('rows leave the page only where they answer what is asked', () => {

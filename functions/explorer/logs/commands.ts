@@ -6,11 +6,12 @@ import { copy, download } from '../copy.ts'
 import { now } from '../service.ts'
 import { columnsOf } from '../value.ts'
 import { comparisons, comparisonText, rankings } from './compare.ts'
+import { plain } from './entries.ts'
 import { fieldsOf, measureChoices, namesOf } from './measure.ts'
 import { rangeBeside, ranges, timeIn } from './range.ts'
-import { tableTitle } from './shape.ts'
+import { tableColumn, tableTitle } from './shape.ts'
 import { show, type Shown } from './shown.ts'
-import { cleared, type State } from './state.ts'
+import { cleared, everyTable, type State } from './state.ts'
 import type { Store } from './store.ts'
 import { zoneName } from './zone.ts'
 
@@ -27,6 +28,7 @@ export function commandsOf(store: Store, acts: Acts, shown: Shown): Commands {
   const state = store.state.value
   const change = (patch: Partial<State>) => () => store.change(patch)
   const range = ranges.find(({ from, to }) => from === state.from && to === state.to)
+  const errors = errorsInAll(store)
   const measures = measureChoices(store.shape.value, state)
   const compared = comparisons.map(([compare, text]) => [text, change({ compare })] as const)
   return {
@@ -48,6 +50,7 @@ export function commandsOf(store: Store, acts: Acts, shown: Shown): Commands {
       tableTitle(state.table),
       store.tables.map(table => [tableTitle(table), () => acts.toTable(table)]),
     ),
+    ...where(errors !== null, { 'Errors in all tables': errors! }),
     ...besides(store),
     ...choosing(
       'Range',
@@ -97,6 +100,17 @@ function partsOf(shown: Shown): Commands {
     return [`${isOn ? 'Hide' : 'Show'} ${partNames[name]}`, () => show(shown, name, !isOn)] as const
   })
   return Object.fromEntries(parts)
+}
+
+/**
+ * From one table to the errors of all in the range, by table; `null` where there is no way. How many there are is not known before:
+ * to count them takes a scan of each table, so it waits for a press.
+ */
+export function errorsInAll(store: Store): (() => void) | null {
+  const all = store.hasAllTables && store.shapeOf(everyTable)
+  if (!all || !all.severity || store.shape.value.parts) return null
+  const errors: Partial<State> = { severity: ['error'], by: tableColumn, measure: 'rows', list: '' }
+  return () => void store.toTable(everyTable, { ...plain, search: '', ...errors })
 }
 
 /** The ranges before this one and behind it, where there are some. */

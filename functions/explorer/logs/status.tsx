@@ -6,7 +6,7 @@ import { Button, Copy, Menu, Popover } from '../controls.tsx'
 import { Icon } from '../icon.tsx'
 import { Failure } from '../problem.tsx'
 import { Lists } from './pattern-list.tsx'
-import { isExact, mayRunFresh, saveCsv, saveJson } from './commands.ts'
+import { errorsInAll, isExact, mayRunFresh, saveCsv, saveJson } from './commands.ts'
 import { backText, type Entries } from './entries.ts'
 import { countHits, hitsOf } from './hits.ts'
 import { columnsOf } from './rows.ts'
@@ -35,6 +35,7 @@ export function Status({ store, entries, shown, fresh }: Props) {
         <Lists store={store} />
         <Facts store={store} />
         <Back entries={entries} />
+        <ErrorsElsewhere store={store} />
         {store.isNarrowed.value && (
           <Button
             class="quiet"
@@ -106,6 +107,20 @@ function Back({ entries }: { entries: Entries }) {
     <Button title="As it was before the entries around one" press={entries.back}>
       <Icon name="back" />
       {backText(before)}
+    </Button>
+  )
+}
+
+/** To what may be the cause of what is looked at. */
+function ErrorsElsewhere({ store }: { store: Store }) {
+  const press = errorsInAll(store)
+  if (!press) return null
+  return (
+    <Button
+      class="quiet"
+      title="The errors of this range in all tables, by table; reads all of them"
+      press={press}>
+      Errors in all tables
     </Button>
   )
 }
