@@ -10,10 +10,8 @@ import type {
 } from 'preact'
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { type Choices, foundIn } from './choices.ts'
 import { copy } from './copy.ts'
-
-/** With the key that does the same, where there is one. */
-export type Choices = readonly (readonly [value: string, text: string, key?: string])[]
 
 interface MenuProps {
   label: string
@@ -85,8 +83,7 @@ export function Choose({ label, choices, chosen, choose }: ChooseProps) {
   const [sought, at] = [useSignal(''), useSignal(choices.findIndex(([value]) => value === chosen))]
   const [list, input] = [useRef<HTMLUListElement>(null), useRef<HTMLInputElement>(null)]
   useLayoutEffect(() => input.current!.focus(), [])
-  const words = sought.value.toLowerCase().split(/\s+/)
-  const found = choices.filter(([, text]) => words.every(word => text.toLowerCase().includes(word)))
+  const found = foundIn(choices, sought.value)
   const active = Math.max(0, Math.min(at.value, found.length - 1))
   useLayoutEffect(() => list.current!.children[active]?.scrollIntoView({ block: 'nearest' }))
   const key = (event: TargetedKeyboardEvent<HTMLInputElement>) => {

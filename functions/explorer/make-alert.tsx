@@ -1,7 +1,8 @@
 /** The window that makes an alert of what is on the page, with the endpoint that it needs where there is none. */
 import type { DraftAnswer } from '../query/draft.ts'
 import { alertOf, type Chosen, firstChoice, isShare, textOf, type Watched } from './alerts.ts'
-import { type Choices, Menu } from './controls.tsx'
+import { Menu } from './controls.tsx'
+import type { Choices } from './choices.ts'
 import { Drafting, Field, openAfresh } from './drafting.tsx'
 import { draftEndpoint, type Endpoint, listAlerts } from './service.ts'
 

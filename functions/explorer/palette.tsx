@@ -6,6 +6,7 @@ import { readLink } from './link.ts'
 import { recentViews } from './recent.ts'
 import type { Places } from './places.ts'
 import type { Endpoint } from './service.ts'
+import { synonymsOf } from './synonyms.ts'
 import { summaryOf, Views } from './views.ts'
 
 interface Props {
@@ -31,7 +32,7 @@ export function Palette({ commands, apiKey, endpoint, places, close }: Props) {
   return (
     <Choose
       label="All commands"
-      choices={Object.keys(all).map(name => [name, name, keyText(name)])}
+      choices={Object.keys(all).map(name => [name, name, keyText(name), synonymsOf(name)])}
       chosen=""
       choose={name => {
         close()

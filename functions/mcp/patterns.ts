@@ -37,7 +37,7 @@ export function patternsTool(endpoints: Endpoint[]): Tool {
   return {
     name: patternsName,
     description:
-      'Groups log messages by shape (numbers, ids, addresses, times and quoted texts masked), exactly, with counts, share, ' +
+      'Groups log messages by shape (numbers, versions, ids, addresses, times, clients and quoted texts masked), exactly, with counts, share, ' +
       'the count of the period before (as long, right before), first and last time: what happens most, and what is new.',
     inputSchema: {
       type: 'object',

@@ -23,6 +23,14 @@ interface Trouble {
   wrong: number
 }
 
+/**
+ * A route turns the browser's cache off, and Chromium then asks for `no-cache`: to the service that is a forced run, and an
+ * answer would never come from its cache. `max-age=0` is what a call of the page says without a route.
+ */
+async function goOn(route: Route): Promise<void> {
+  await route.continue({ headers: { 'cache-control': 'max-age=0', ...route.request().headers() } })
+}
+
 /** From now on, for all tabs; `trouble` may change while it goes on. Routes of a test go before it. */
 export async function slowDown(context: BrowserContext, random: Random, trouble: Trouble): Promise<void> {
   const slow = async (page: Page) => {
@@ -33,7 +41,7 @@ export async function slowDown(context: BrowserContext, random: Random, trouble:
   await Promise.all(context.pages().map(slow))
   await context.route('**/api/**', async route => {
     const isWrong = trouble.wrong > 0 && random.oneIn(trouble.wrong)
-    const act = isWrong ? random.pick(wrongAnswers) : (route: Route) => route.continue()
+    const act = isWrong ? random.pick(wrongAnswers) : goOn
     await sleep(random.below(trouble.late + 1))
     await act(route).catch(() => {}) // the page gave it up
   })

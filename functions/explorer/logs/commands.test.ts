@@ -10,6 +10,7 @@ const columns = [
   { name: 'timestamp', type: 'TIMESTAMP', repeated: false },
   { name: 'message', type: 'STRING', repeated: false },
   { name: 'path', type: 'STRING', repeated: false },
+  { name: 'level', type: 'STRING', repeated: false },
 ]
 const endpoint = {
   name: 'app',
@@ -90,6 +91,43 @@ test('a command is the change that its name says, and is then offered no more', 
   commands()['Table: jobs']!()
   commands()['Values of: path']!()
   expect(said).toEqual(['toTable jobs', 'values path'])
+})
+
+test('values and patterns that are compared can be ordered by what rose most', () => {
+  const { store, commands } = open()
+  const name = 'Order of values and patterns: what rose most first'
+  expect(commands()).not.toHaveProperty(name)
+  store.change({ by: 'path', compare: 'day' })
+  commands()[name]!()
+  expect(store.state.value.rank).toBe('rise')
+  expect(commands()).not.toHaveProperty(name)
+  expect(commands()).toHaveProperty('Order of values and patterns: the most first')
+})
+
+test('what the chart shows is a command', () => {
+  const { store, commands } = open()
+  expect(commands()).not.toHaveProperty('Show in the chart: number of rows')
+  store.change({ filters: [{ path: 'path', operator: '=', value: '/a' }] })
+  commands()['Show in the chart: share of path = /a']!()
+  expect(store.state.value).toMatchObject({ measure: 'share:path="/a"', filters: [] })
+  commands()['Show in the chart: number of rows']!()
+  expect(store.state.value.measure).toBe('rows')
+})
+
+test('from one table the errors of all are a press away, by table, and counted only then', () => {
+  const { store, commands } = open()
+  store.change({ from: 'now-6h', search: 'x', severity: ['debug'], list: 'patterns', compare: 'day' })
+  commands()['Errors in all tables']!()
+  expect(store.state.value).toMatchObject({
+    table: '*',
+    from: 'now-6h',
+    search: '',
+    severity: ['error'],
+    by: 'table_name',
+    list: '',
+    compare: 'day',
+  })
+  expect(commands()).not.toHaveProperty('Errors in all tables')
 })
 
 test('rows leave the page only where they answer what is asked', () => {

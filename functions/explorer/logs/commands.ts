@@ -5,12 +5,13 @@ import { choosing, type Commands, where } from '../commands.ts'
 import { copy, download } from '../copy.ts'
 import { now } from '../service.ts'
 import { columnsOf } from '../value.ts'
-import { comparisons, comparisonText } from './compare.ts'
-import { fieldsOf, namesOf } from './measure.ts'
+import { comparisons, comparisonText, rankings } from './compare.ts'
+import { plain } from './entries.ts'
+import { fieldsOf, measureChoices, namesOf } from './measure.ts'
 import { rangeBeside, ranges, timeIn } from './range.ts'
-import { tableTitle } from './shape.ts'
+import { tableColumn, tableTitle } from './shape.ts'
 import { show, type Shown } from './shown.ts'
-import { cleared, type State } from './state.ts'
+import { cleared, everyTable, type State } from './state.ts'
 import type { Store } from './store.ts'
 import { zoneName } from './zone.ts'
 
@@ -27,6 +28,8 @@ export function commandsOf(store: Store, acts: Acts, shown: Shown): Commands {
   const state = store.state.value
   const change = (patch: Partial<State>) => () => store.change(patch)
   const range = ranges.find(({ from, to }) => from === state.from && to === state.to)
+  const errors = errorsInAll(store)
+  const measures = measureChoices(store.shape.value, state)
   const compared = comparisons.map(([compare, text]) => [text, change({ compare })] as const)
   return {
     ...where(store.isRunning.value, { Stop: acts.stop }),
@@ -47,6 +50,7 @@ export function commandsOf(store: Store, acts: Acts, shown: Shown): Commands {
       tableTitle(state.table),
       store.tables.map(table => [tableTitle(table), () => acts.toTable(table)]),
     ),
+    ...where(errors !== null, { 'Errors in all tables': errors! }),
     ...besides(store),
     ...choosing(
       'Range',
@@ -57,10 +61,28 @@ export function commandsOf(store: Store, acts: Acts, shown: Shown): Commands {
       ['nothing', change({ compare: '' })],
       ...compared,
     ]),
+    ...choosing(
+      'Show in the chart',
+      measures.find(({ measure }) => measure === state.measure)?.text,
+      measures.map(({ text, patch }) => [text, change(patch)]),
+    ),
+    ...where(
+      isRanked(state),
+      choosing(
+        'Order of values and patterns',
+        rankings.find(([rank]) => rank === state.rank)?.[1],
+        rankings.map(([rank, text]) => [text, change({ rank })]),
+      ),
+    ),
     ...leaving(store),
     'Continue in SQL': () => acts.editSql(store.sql.value),
     ...fieldsIn(store, acts),
   }
+}
+
+/** Whether values or patterns are listed that are compared. */
+function isRanked({ list, by, compare }: State): boolean {
+  return list !== '' || (by !== '' && compare !== '')
 }
 
 const listNames = { '': 'entries', patterns: 'patterns', new: 'new patterns' }
@@ -78,6 +100,17 @@ function partsOf(shown: Shown): Commands {
     return [`${isOn ? 'Hide' : 'Show'} ${partNames[name]}`, () => show(shown, name, !isOn)] as const
   })
   return Object.fromEntries(parts)
+}
+
+/**
+ * From one table to the errors of all in the range, by table; `null` where there is no way. How many there are is not known before:
+ * to count them takes a scan of each table, so it waits for a press.
+ */
+export function errorsInAll(store: Store): (() => void) | null {
+  const all = store.hasAllTables && store.shapeOf(everyTable)
+  if (!all || !all.severity || store.shape.value.parts) return null
+  const errors: Partial<State> = { severity: ['error'], by: tableColumn, measure: 'rows', list: '' }
+  return () => void store.toTable(everyTable, { ...plain, search: '', ...errors })
 }
 
 /** The ranges before this one and behind it, where there are some. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { differenceText, periodsOf, shareText } from './compare.ts'
+import { byRise, differenceText, periodsOf, riseText, shareText } from './compare.ts'
 
 test('the period before is as long, right before, or the same time of another day', () => {
   const range = { from: 9e11, to: 9.5e11 }
@@ -28,6 +28,37 @@ test('shares differ by points', () => {
     '-2.5 points',
     '',
   ])
+})
+
+test('what rose by the most rows comes first, what fell behind it, and what cannot be compared last', () => {
+  const compared = [
+    { name: 'unknown', entries: 900 },
+    { name: 'fell', entries: 100, before: 300 },
+    { name: 'doubled', entries: 2, before: 1 },
+    { name: 'redacted', entries: 5, before: undefined },
+    { name: 'new', entries: 70, before: 0 },
+    { name: 'rose', entries: 500, before: 400 },
+    { name: 'same', entries: 9, before: 9 },
+  ]
+  expect(byRise(compared).map(({ name }) => name)).toEqual([
+    'rose',
+    'new',
+    'doubled',
+    'same',
+    'fell',
+    'unknown',
+    'redacted',
+  ])
+})
+
+test('beside what is ranked by its rise stands the rise', () => {
+  expect([riseText(500, 400), riseText(70, 0), riseText(100, 300), riseText(9, null)]).toEqual([
+    '+100 (+25 %)',
+    '+70 (new)',
+    '-200 (-67 %)',
+    '',
+  ])
+  expect([riseText(12.5, 10, 'ms'), riseText(14.1, 10, '%')]).toEqual(['+2.5 ms (+25 %)', '+4.1 points'])
 })
 
 test.each([

@@ -1,4 +1,5 @@
 /** What is compared: with the period before, and with all. */
+import { amount } from '../series.ts'
 import type { Range } from './range.ts'
 
 /** What is compared with, and how it reads behind a difference. */
@@ -6,6 +7,12 @@ export const comparisons = [
   ['before', 'the period before'],
   ['day', 'the day before'],
   ['week', 'the week before'],
+] as const
+
+/** What comes first of what is compared, by `rank` of the state. */
+export const rankings = [
+  ['', 'the most first'],
+  ['rise', 'what rose most first'],
 ] as const
 
 /** `undefined` where nothing is compared. */
@@ -47,6 +54,31 @@ export function differenceText(now: number, before: number | null, unit = ''): s
   const percent = Math.round((100 * (now - before)) / Math.abs(before))
   if (percent >= 1000) return `${Math.round(now / before)} times`
   return `${percent > 0 ? '+' : ''}${percent} %`
+}
+
+interface Compared {
+  entries: number
+  /** What `entries` was in the period before; absent = not known. */
+  before?: number | null | undefined
+}
+
+/**
+ * By how much they rose, the most first, and those of which that is not known last. Of a list that has the largest alone no
+ * other can have risen by more than its smallest, so what rose most is in it.
+ */
+export function byRise<T extends Compared>(list: T[]): T[] {
+  return list.toSorted((a, b) => riseOf(b) - riseOf(a))
+}
+
+function riseOf({ entries, before = null }: Compared): number {
+  return before === null ? -Number.MAX_VALUE : entries - before
+}
+
+/** `+83 (+41 %)`: a difference, behind the number by which they are ranked. */
+export function riseText(now: number, before: number | null, unit = ''): string {
+  const difference = differenceText(now, before, unit)
+  if (before === null || unit === '%' || difference === '') return difference
+  return `${now > before ? '+' : ''}${amount(now - before, unit)} (${difference})`
 }
 
 /** `4.1 %`, of little `<0.1 %`. */

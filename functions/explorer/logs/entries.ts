@@ -3,11 +3,12 @@ import { batch, computed, effect, signal, untracked } from '@preact/signals'
 import type { Row } from '../../../shared/engines/engine.ts'
 import { now, type ServiceError } from '../service.ts'
 import { takeLatest } from '../resource.ts'
-import { writtenOf } from './range.ts'
+import { shortened } from '../series.ts'
+import { nameOfRange, ranges, writtenOf } from './range.ts'
 import { entryNamed, entryOf, timeOf } from './rows.ts'
 import { type Shape, tableColumn } from './shape.ts'
 import { entrySql, rowsSql } from './sql.ts'
-import { type Filter, initial } from './state.ts'
+import { initial, type State } from './state.ts'
 import type { Store } from './store.ts'
 
 /** What neither rows around an entry nor those with one of its values keep. */
@@ -28,6 +29,20 @@ interface Opened {
   redacted: boolean
 }
 
+/** `Back to “timeout”`: what one was looking for, or where. */
+export function backText({ search, filters: chosen, severity: severe, from, to }: State): string {
+  const isFiltered = chosen.length > 0 || severe.length > 0
+  const range = ranges.find(listed => nameOfRange(listed) === nameOfRange({ from, to }))?.text
+  const sought = search && `“${shortened(search)}”`
+  return `Back to ${sought || (isFiltered ? 'the filters' : (range ?? 'the range before'))}`
+}
+
+/** A bound of the entries around one, and whether another one of its table is within, where there is one. */
+interface Reach {
+  bound: number
+  hasOwn: boolean
+}
+
 export class Entries {
   readonly opened = signal<Opened | null>(null)
   readonly problem = signal<ServiceError | null>(null)
@@ -41,6 +56,10 @@ export class Entries {
     return row === '' || !isAnswered ? '' : `${table} ${row} ${redact}`
   })
   readonly isOpen = computed(() => this.#wanted.value !== '')
+  /** By the range of the entries around one: what was asked before these. */
+  readonly #before = signal<ReadonlyMap<string, State>>(new Map())
+  /** What was asked before the entries around one, for as long as these are looked at. */
+  readonly before = computed(() => this.#before.value.get(nameOfRange(this.#store.state.value)) ?? null)
   readonly #unwatch: () => void
 
   constructor(store: Store) {
@@ -88,40 +107,42 @@ export class Entries {
     void this.#run(job, () => (this.opened.value = this.problem.value = null))
   }
 
-  /**
-   * What was logged before and after, without filters, the entry still open: of its table alone where too many of others stand
-   * between it and its neighbours.
-   */
+  /** What was logged before and after in the tables that are looked at, without what else narrows them, the entry still open. */
   readonly around = (): void => {
     const { state, shape, notices } = this.#store
-    const { row, search, filters: before, severity: chosen } = state.value
-    const isNarrowed = search !== '' || before.length > 0 || chosen.length > 0
+    const { row, search, filters: chosen, severity: severe } = state.value
+    const filters = chosen.filter(({ path }) => path === tableColumn)
+    const isNarrowed = search !== '' || chosen.length > filters.length || severe.length > 0
     const { table } = entryNamed(row, shape.value)
     const isUnread = this.isReading.value
     const job = async (signal: AbortSignal) => {
-      const bounds = (of: Shape) =>
-        Promise.all([false, true].map(isAfter => this.#reach(isAfter, of, signal)))
-      const all = await bounds(shape.value)
-      const isAll = !all.includes(null)
-      const [from, to] = (isAll ? all : await bounds(this.#store.shapeOf(table))) as [number, number]
-      const filters: Filter[] = isAll ? [] : [{ path: tableColumn, operator: '=', value: table }]
-      this.#store.change({ ...plain, filters, ...writtenOf({ from, to }), search: '', row })
-      if (isAll && isNarrowed)
-        notices.value = ['These are all entries around it, without the search and the filters.']
-      if (!isAll)
-        notices.value = [
-          `Many entries of other tables stand between it and its neighbours: these are of ${table}.`,
-        ]
+      const reaches = [false, true].map(isAfter => this.#reach(isAfter, filters, signal))
+      const [first, last] = (await Promise.all(reaches)) as [Reach, Reach]
+      const range = writtenOf({ from: first.bound, to: last.bound })
+      const before = state.value
+      if (nameOfRange(before) !== nameOfRange(range))
+        this.#before.value = new Map(this.#before.value).set(nameOfRange(range), before)
+      this.#store.change({ ...plain, filters, ...range, search: '', row })
+      notices.value = [
+        isNarrowed && 'These are all entries around it, without the search and the filters.',
+        !(first.hasOwn && last.hasOwn) &&
+          `Many entries of other tables stand between it and its neighbours in ${table}: filter for that table to see these.`,
+      ].filter(text => text !== false)
     }
     void this.#run(job).then(() => isUnread && this.read())
   }
 
-  /**
-   * @returns a bound of the range that has the next entry of the same table; `null` where too many of others come before that
-   */
-  async #reach(isAfter: boolean, of: Shape, signal: AbortSignal): Promise<number | null> {
+  /** As it was before the entries around one, but for what is redacted since. */
+  readonly back = (): void => {
+    const { redact } = this.#store.state.value
+    if (this.before.value) this.#store.change({ ...this.before.value, redact })
+  }
+
+  /** How far the entries around one go: to the next one of its table, or to as many of others as have room. */
+  async #reach(isAfter: boolean, filters: State['filters'], signal: AbortSignal): Promise<Reach> {
     const { state, shape } = this.#store
-    const entry = entryNamed(state.value.row, shape.value)
+    const of = shape.value
+    const entry = entryNamed(state.value.row, of)
     const isOther = (row: Row) => {
       const { time, id, table } = entryOf(row, of)
       return table === entry.table && (time !== entry.time || id !== entry.id)
@@ -132,15 +153,15 @@ export class Entries {
       const within = isAfter
         ? { from: entry.time, to: end }
         : { from: minute(entry.time - width), to: entry.time + 1 }
-      const asked = { ...initial, ascending: isAfter }
+      const asked = { ...initial, filters, ascending: isAfter }
       const sql = rowsSql(asked, of, within, nearby, entry.id ? entry : null)
       const { rows } = await this.#store.query(sql, signal, { within })
-      const isFound = rows.some(isOther)
-      if (rows.length === nearby) return isFound ? timeOf(rows.at(-1)!, of) + Number(isAfter) : null
+      const hasOwn = rows.some(isOther)
+      if (rows.length === nearby) return { bound: timeOf(rows.at(-1)!, of) + Number(isAfter), hasOwn }
       const isLast = width === surroundings.at(-1) || (isAfter && end > now())
-      if (isFound || isLast) return isAfter ? within.to : within.from
+      if (hasOwn || isLast) return { bound: isAfter ? within.to : within.from, hasOwn: true }
     }
-    return null
+    return { bound: entry.time, hasOwn: true }
   }
 
   #run(job: (signal: AbortSignal) => Promise<void>, failed = () => {}): Promise<void> {

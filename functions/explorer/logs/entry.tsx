@@ -16,7 +16,7 @@ import { type IsJson, type Node, childrenOf, isNested, nodesOf } from '../value.
 import { Tree } from '../value.tsx'
 import { searchFor } from './conditions.ts'
 import { redactedText } from './chart.ts'
-import { type Shape, fieldAt, identityRank, nameOf } from './shape.ts'
+import { type Shape, fieldAt, identitiesIn, nameOf } from './shape.ts'
 
 interface Props {
   store: Store
@@ -167,31 +167,28 @@ function Details({ find, ...of }: Of & { find: string }) {
   )
 }
 
-const mostIdentities = 3
-
-/** Who, or which request, it is: a press shows what else is known of these. */
+/** Which request it is, or who: a press shows what else is known of these. */
 function Identities({ isJson, ...of }: Of & { isJson: IsJson }) {
   const leaves = (node: Node): Node[] => {
     const children = childrenOf(node, isJson)
     return children.length > 0 ? children.flatMap(leaves) : isNested(node.value) ? [] : [node]
   }
-  const found = nodesOf(of.entry, isJson)
+  const values = nodesOf(of.entry, isJson)
     .flatMap(leaves)
     .map(({ path, value }) => ({ path, value: value as Scalar }))
-    .filter(({ path, value }) => identityRank({ path }) >= 0 && isSought(path, value, of))
-  const byValue = [...new Map(found.toReversed().map(each => [each.value, each])).values()].toReversed()
-  const first = byValue.toSorted((a, b) => identityRank(a) - identityRank(b)).slice(0, mostIdentities)
+    .filter(({ path, value }) => isSought(path, value, of))
+  const first = identitiesIn(values)
   if (first.length === 0) return null
   return (
     <ul class="identities">
-      {first.map(({ path, value }) => (
+      {first.map(({ path, value, isOfRequest }) => (
         <li key={path}>
           <span class="name" title={path}>
             {nameOf({ path })}
           </span>
           <span class="value">{String(value)}</span>
           <Button title={path} press={() => everywhere(of.store, value)}>
-            All entries with this value {whereOf(of.store)}
+            {isOfRequest ? 'Show all of this request' : 'All entries with this value'} {whereOf(of.store)}
           </Button>
         </li>
       ))}

@@ -4,9 +4,9 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { amount, unitOf } from '../series.ts'
 import { mostValues, none, rowsText, type Statistics, type Top } from './chart.ts'
-import { differenceText, shareText } from './compare.ts'
+import { byRise, differenceText, riseText, shareText } from './compare.ts'
 import { fieldsOf, type Named, namesOf, spreadOf, unitOfMeasure } from './measure.ts'
-import { MeasureMenu } from './measure-menus.tsx'
+import { MeasureMenu, RankMenu } from './measure-menus.tsx'
 import { shown } from './range.ts'
 import { nameOf } from './shape.ts'
 import { filterText } from './state.ts'
@@ -84,7 +84,8 @@ function Item({ named, ...rest }: ItemProps) {
 function Values({ named: { field }, store, top, whole }: ItemProps) {
   const { path, type } = field
   const { state, shape } = store
-  const all = top ?? []
+  const isRanked = state.value.compare !== '' && state.value.rank === 'rise'
+  const all = isRanked ? byRise(top ?? []) : (top ?? [])
   const isWhole = whole.value === path
   const few = isWhole ? all : all.filter(({ value }, i) => i < fewValues || value === null)
   const most = Math.max(1e-9, ...all.map(({ entries }) => entries))
@@ -97,6 +98,7 @@ function Values({ named: { field }, store, top, whole }: ItemProps) {
         <div class="measure">
           <span>Show</span>
           <MeasureMenu label="Show of each value" store={store} />
+          {state.value.compare !== '' && <RankMenu store={store} />}
         </div>
       )}
       {typeof statistics === 'string' && <p class="hint">{statistics}</p>}
@@ -179,6 +181,7 @@ interface ValueProps {
 
 function Value({ top, path, unit, most, total, store }: ValueProps) {
   const { value, isRedacted, isName, entries, counted, before, first, last } = top
+  const changeText = store.state.value.rank === 'rise' ? riseText : differenceText
   // A field inside JSON is looked at in its turn.
   const into = () => store.change({ by: `${path}.${String(value)}` })
   if (isName)
@@ -198,11 +201,12 @@ function Value({ top, path, unit, most, total, store }: ValueProps) {
         press={isRedacted ? null : filter('=')}
         amount={amount(entries, unit)}
         share={counted === undefined ? shareText(entries, total) : ''}
-        change={before === undefined ? '' : differenceText(entries, before, unit)}
+        change={before === undefined ? '' : changeText(entries, before, unit)}
         rows={counted}
       />
       {!isRedacted && (
         <Button
+          class="row-act"
           label={`Share of ${text}`}
           title={`Share of ${text} in all rows, over time`}
           press={() =>
@@ -212,7 +216,7 @@ function Value({ top, path, unit, most, total, store }: ValueProps) {
         </Button>
       )}
       {!isRedacted && (
-        <Button label={`Filter out ${text}`} press={filter('!=')}>
+        <Button class="row-act" label={`Filter out ${text}`} press={filter('!=')}>
           ≠
         </Button>
       )}

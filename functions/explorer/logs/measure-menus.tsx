@@ -1,8 +1,9 @@
 /** The menus of what the chart and the values of a field show: a press is a change of the state. */
-import { Button, type Choices, Menu } from '../controls.tsx'
-import { type Comparison, comparisons } from './compare.ts'
-import { fieldsOf, measuresOf, measuring, namesOf, sharesOf, slowestOf } from './measure.ts'
-import { nameOf } from './shape.ts'
+import { Button, Menu } from '../controls.tsx'
+import type { Choices } from '../choices.ts'
+import { type Comparison, comparisons, rankings } from './compare.ts'
+import { fieldsOf, measureChoices, namesOf, slowestMeasure } from './measure.ts'
+import type { State } from './state.ts'
 import type { Store } from './store.ts'
 
 /** `Show average of origin_time by method` */
@@ -39,7 +40,17 @@ export function ChartMenus({ store }: { store: Store }) {
   )
 }
 
-const slowestOption = 'slowest'
+/** Which values come first, where they are compared. */
+export function RankMenu({ store }: { store: Store }) {
+  return (
+    <Menu
+      label="Which values come first"
+      choices={rankings}
+      chosen={store.state.value.rank}
+      act={rank => store.change({ rank: rank as State['rank'] })}
+    />
+  )
+}
 
 interface Props {
   label: string
@@ -49,14 +60,16 @@ interface Props {
 }
 
 export function MeasureMenu({ label, store, hasSlowest = false }: Props) {
-  const { measure } = store.state.value
-  const slowest = hasSlowest ? slowestOf(store.shape.value) : null
-  const choices: Choices = [
-    ['rows', 'number of rows'],
-    ...(slowest ? [[slowestOption, `slowest ${nameOf({ path: slowest.by })}s`] as const] : []),
-    ...sharesOf(store.shape.value, store.state.value),
-    ...measuresOf(store.shape.value, measure),
-  ]
-  const act = (to: string) => store.change(to === slowestOption ? slowest! : measuring(store.state.value, to))
-  return <Menu label={label} choices={choices} chosen={measure} act={act} />
+  const { state, shape } = store
+  const offered = measureChoices(shape.value, state.value).filter(
+    ({ measure }) => hasSlowest || measure !== slowestMeasure,
+  )
+  return (
+    <Menu
+      label={label}
+      choices={offered.map(({ measure, text }) => [measure, text])}
+      chosen={state.value.measure}
+      act={to => store.change(offered.find(({ measure }) => measure === to)!.patch)}
+    />
+  )
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { measuring, namesOf, sharesOf, slowestOf, spreadOf, titleOf } from './measure.ts'
-import { type Field, identityRank, shapeOf } from './shape.ts'
+import { type Field, shapeOf } from './shape.ts'
 import { type Filter, initial, type State } from './state.ts'
 
 const column = (name: string, type: string) => ({ name, type, repeated: false })
@@ -26,20 +26,6 @@ describe('a field', () => {
       'path',
       'host',
     ])
-  })
-
-  test('identifies by its name: people first, then their mail, then requests', () => {
-    const paths = [
-      'm.sb.auth_user',
-      'user_id',
-      'traits.user_email',
-      'request_id',
-      'reqId',
-      'id',
-      'user_agent',
-      'path',
-    ]
-    expect(paths.map(path => identityRank({ path }))).toEqual([0, 0, 1, 2, 2, -1, -1, -1])
   })
 })
 

@@ -24,7 +24,7 @@ export function isAmount(field: Field): boolean {
 const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
 
 /** Choices of what is shown of rows. @param measure the one that is chosen */
-export function measuresOf(shape: Shape, measure: string): [measure: string, text: string][] {
+function measuresOf(shape: Shape, measure: string): [measure: string, text: string][] {
   const fields = amountsOf(shape, measureOf(measure, shape)?.field)
   return namesOf(fields).flatMap(({ field, label }) =>
     measures.map((kind): [string, string] => [`${kind}:${field.path}`, `${kind} ${withUnit(label, field)}`]),
@@ -40,6 +40,36 @@ export function sharesOf(shape: Shape, { measure, filters }: State): [measure: s
   const all = new Set(measureOf(measure, shape)?.kind === 'share' ? [measure, ...offered] : offered)
   return [...all].map(each => [each, textOf(measureOf(each, shape), shape)])
 }
+
+/** What the chart can show, and what each changes of the state. */
+export function measureChoices(shape: Shape, state: State): MeasureChoice[] {
+  const slowest = slowestOf(shape)
+  const measured = [
+    ['rows', 'number of rows'],
+    ...sharesOf(shape, state),
+    ...measuresOf(shape, state.measure),
+  ] as const
+  const [rows, ...others] = measured.map(([measure, text]) => ({
+    measure,
+    text,
+    patch: measuring(state, measure),
+  }))
+  const named = slowest && {
+    measure: slowestMeasure,
+    text: `slowest ${nameOf({ path: slowest.by })}s`,
+    patch: slowest,
+  }
+  return [rows!, ...(named ? [named] : []), ...others]
+}
+
+interface MeasureChoice {
+  measure: string
+  text: string
+  patch: Partial<State>
+}
+
+/** A choice that is a field to split by as well. */
+export const slowestMeasure = 'slowest'
 
 /** What is measured is shown of all rows: what the share is of does not narrow them. */
 export function measuring({ severity, filters }: State, measure: string): Partial<State> {

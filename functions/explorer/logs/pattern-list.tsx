@@ -2,7 +2,7 @@
 import { shapeAsFilter } from '../../../shared/sandbox/masks.ts'
 import { Button } from '../controls.tsx'
 import { problemText } from '../resource.ts'
-import { comparisonText, differenceText, shareText } from './compare.ts'
+import { byRise, comparisonText, differenceText, rankings, riseText, shareText } from './compare.ts'
 import type { Pattern, Patterns } from './patterns.ts'
 import { shown } from './range.ts'
 import { severityName } from './shape.ts'
@@ -42,6 +42,9 @@ export function PatternList({ store }: { store: Store }) {
         No patterns: {answer.problem && problemText(answer.problem)}
       </p>
     )
+  const { rank } = store.state.value
+  const list = rank === 'rise' ? byRise(answer.data.list) : answer.data.list
+  const isCompared = list.some(({ before }) => before !== null)
   return (
     <div class="patterns" inert={store.arePatternsOld.value}>
       <Head store={store} found={answer.data} />
@@ -49,9 +52,13 @@ export function PatternList({ store }: { store: Store }) {
         <table>
           <thead>
             <tr>
-              <th class="number">Entries</th>
+              <RankHeading store={store} rank="" text="Entries" />
               <th class="number">Share</th>
-              <th class="number">Change</th>
+              {isCompared ? (
+                <RankHeading store={store} rank="rise" text="Change" />
+              ) : (
+                <th class="number">Change</th>
+              )}
               <th>Trend</th>
               <th>Pattern</th>
               <th>First</th>
@@ -60,13 +67,27 @@ export function PatternList({ store }: { store: Store }) {
             </tr>
           </thead>
           <tbody>
-            {answer.data.list.map(pattern => (
+            {list.map(pattern => (
               <Line store={store} pattern={pattern} all={answer.data!} />
             ))}
           </tbody>
         </table>
       )}
     </div>
+  )
+}
+
+/** A press on it lists what is most in its column first. */
+function RankHeading({ store, rank, text }: { store: Store; rank: State['rank']; text: string }) {
+  const isChosen = store.state.value.rank === rank
+  const label = rankings.find(([name]) => name === rank)![1]
+  return (
+    <th class="number" aria-sort={isChosen ? 'descending' : undefined}>
+      <Button title={label} press={() => store.change({ rank })}>
+        {text}
+        {isChosen && ' ↓'}
+      </Button>
+    </th>
   )
 }
 
@@ -104,6 +125,7 @@ function Line({ store, pattern, all }: { store: Store; pattern: Pattern; all: Pa
   const { shape, example, severity, entries, before, first, last, trend } = pattern
   const { state, shape: table } = store
   const text = shape ?? '(none)'
+  const changeText = state.value.rank === 'rise' ? riseText : differenceText
   const filter = (isFor: boolean): Filter => ({
     path: table.value.message.path,
     operator: shape === null ? (isFor ? '=' : '!=') : isFor ? '=~' : '!~',
@@ -115,7 +137,7 @@ function Line({ store, pattern, all }: { store: Store; pattern: Pattern; all: Pa
     <tr>
       <td class="number">{entries.toLocaleString('en')}</td>
       <td class="number">{shareText(entries, all.entries)}</td>
-      <td class="number">{differenceText(entries, before)}</td>
+      <td class="number">{changeText(entries, before)}</td>
       <td>
         <Trend values={trend} />
       </td>
@@ -132,7 +154,7 @@ function Line({ store, pattern, all }: { store: Store; pattern: Pattern; all: Pa
       <td class="seen">{time(first)}</td>
       <td class="seen">{time(last)}</td>
       <td>
-        <Button label={`Filter out ${text}`} press={() => store.filter(filter(false))}>
+        <Button class="row-act" label={`Filter out ${text}`} press={() => store.filter(filter(false))}>
           ≠
         </Button>
       </td>

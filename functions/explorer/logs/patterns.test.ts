@@ -36,6 +36,20 @@ const messages = [
   '',
 ]
 
+/** Alike but for who asked, or for a version. */
+const alike = [
+  ...['curl/8.4.0', 'Dart/3.9 (dart:io)', 'node', 'Mozilla/5.0 (X11; rv:1) Gecko/2 Firefox/128.0'].map(
+    agent => `GET | 200 | 203.0.113.7 | 8f3ab0c1d2e3f4a5 | https://a.example.co/v1/items/17 | ${agent}`,
+  ),
+  ...[
+    'okhttp/4.12.0',
+    'Deno/1.45.2 (variant; SupabaseEdgeRuntime/1.58.3)',
+    'supabase-js/2.39.0-rc.1 b/2',
+  ].map(agent => `ua=${agent}, asked by HTTP/1.1`),
+  ...['v1.2.3', 'v2.40.0-beta.11', '3.1'].map(version => `updated to ${version} of /rest/v1`),
+  ...['tom%40example.com', 'ann@b.example'].map(mail => `/users?mail=eq.${mail}&limit=1`),
+]
+
 /** Its first 1,000 characters end within `<n>`. */
 const long = (i: number) => `${'x'.repeat(998).replaceAll('xx', 'y ')}${i} ${'and so on '.repeat(600)}`
 
@@ -62,6 +76,7 @@ beforeAll(async () => {
     row('10:40:00', messages[0]!.replace('17', '9'), 101),
     row('10:40:00', 'gone since', 102),
     row('11:10:00', null, 103),
+    ...alike.map((message, i) => row('08:00:00', message, 200 + i)),
     row('09:00:00', long(1), 104),
     row('09:00:00', long(22), 105),
   )
@@ -155,6 +170,21 @@ test('each shape has its count, when it was first and last there, its trend, and
   )
   expect(passed).toMatchObject({ before: 1, first: micros('11:00:00'), trend: [0, 1, 0, 0] })
   expect(failed).toMatchObject({ before: 0, last: micros('11:20:00'), trend: [0, 0, 0, 1] })
+})
+
+test('who asked, and by which version, makes no other pattern, and its filter finds all of them', async () => {
+  const range = { from: micros('07:50:00'), to: micros('08:10:00') }
+  const { list } = await patterns({ range })
+  expect(list.map(({ shape, entries }) => [entries, shape])).toEqual([
+    [4, 'GET | <n> | <ip> | <id> | https://a.example.co/v1/items/<n> | <client>'],
+    [3, 'ua=<agent>, asked by HTTP/<n>'],
+    [3, 'updated to <n> of /rest/v1'],
+    [2, '/users?mail=<email>&limit=<n>'],
+  ])
+  for (const { shape, entries } of list) {
+    const filters = [{ path: 'event_message', operator: '=~' as const, value: shape }]
+    expect(await run(rowsSql({ ...plain, filters }, postgres(), range, 100), own)).toHaveLength(entries)
+  }
 })
 
 test('what is new is asked for alone, and against a day before too', async () => {

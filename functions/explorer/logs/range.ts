@@ -31,6 +31,11 @@ export const ranges: readonly (Written & { text: string })[] = [
   { from: '', to: '', text: 'All time' },
 ]
 
+/** Tells ranges apart. */
+export function nameOfRange({ from, to }: Written): string {
+  return `${from} ${to}`
+}
+
 export function isListed({ from, to }: Written): boolean {
   return ranges.some(listed => listed.from === from && listed.to === to)
 }

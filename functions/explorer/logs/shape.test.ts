@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { TableDescription } from '../../query/endpoints.ts'
-import { fieldAt, filterIn, nameOf, shapeOf } from './shape.ts'
+import { fieldAt, filterIn, nameOf, shapeOf, identitiesIn } from './shape.ts'
 
 const column = (name: string, type: string) => ({ name, type, repeated: false })
 const table = (columns: TableDescription['columns'], explore?: TableDescription['explore']) =>
@@ -57,6 +57,34 @@ describe('a path into JSON', () => {
     'payloads.a',
     'words.a',
   ])('%s is none', path => expect(fieldAt(table(columns)!, path)).toBeNull())
+})
+
+describe('what identifies an entry', () => {
+  const named = (...paths: string[]) =>
+    identitiesIn(paths.map((path, i) => ({ path, value: `v${i}` }))).map(({ path }) => path)
+
+  test('is the request first, then who made it, then the session', () => {
+    const others = ['id', 'user_agent', 'path', 'trace', 'grid']
+    expect(named('m.session_id', 'traits.user_email', ...others, 'user_id', 'm.reqId')).toEqual([
+      'm.reqId',
+      'user_id',
+      'traits.user_email',
+      'm.session_id',
+    ])
+  })
+
+  test.each(['request_id', 'headers.x-request-id', 'sb_request_id', 'traceId', 'm.execution_id', 'cf_ray'])(
+    '%s is what the entries of one request have in common',
+    path => expect(identitiesIn([{ path, value: 'a' }])).toEqual([{ path, value: 'a', isOfRequest: true }]),
+  )
+
+  test('is there once, as what says most, and of few fields', () => {
+    const paths = ['session_id', 'user_id', 'trace_id']
+    expect(identitiesIn(paths.map(path => ({ path, value: 'same' })))).toEqual([
+      { path: 'trace_id', value: 'same', isOfRequest: true },
+    ])
+    expect(named('a.cf_ray', 'a.req_id', 'a.trace_id', 'user_id', 'email')).toHaveLength(4)
+  })
 })
 
 describe('a search that names a field', () => {

@@ -1,6 +1,6 @@
 /** Which columns of a table are its time, message, id and severity: as the definition says, or by convention of names. */
 import type { ColumnDescription, TableDescription } from '../../query/endpoints.ts'
-import { everyTable, type Filter, readFilter, severities, type Severity } from './state.ts'
+import { everyTable, type Filter, readFilter, type Scalar, severities, type Severity } from './state.ts'
 
 /** A value of an entry: a column, or a field of nested ones. */
 export interface Field {
@@ -14,16 +14,34 @@ export interface Field {
   json?: string
 }
 
-/** Names of values that say who, or which request, in the order in which they are shown. */
+/** Names of values that say which request, or who, in the order in which they are shown; in small letters, without `_` and `-`. */
 const identities = [
-  /^(user_?id|auth_user|actor_?id|subject)$/i,
-  /e_?mail$/i,
-  /^(req(uest)?|trace|session|correlation|execution)_?id$/i,
+  /^(x|sb)?(req(uest)?|trace|correlation|execution)id$|^cfray$/,
+  /^(userid|authuser|actorid|subject)$/,
+  /email$/,
+  /^sessionid$/,
 ]
 
+const mostIdentities = 4
+
 /** The place of a field among those that identify; -1 where it does not. */
-export function identityRank(field: Pick<Field, 'path'>): number {
-  return identities.findIndex(pattern => pattern.test(nameOf(field)))
+function identityRank(field: Pick<Field, 'path'>): number {
+  const name = nameOf(field).toLowerCase().replaceAll(/[_-]/g, '')
+  return identities.findIndex(pattern => pattern.test(name))
+}
+
+/** Those of an entry's values that identify, each once, and whether it is what the entries of one request have in common. */
+export function identitiesIn(
+  values: { path: string; value: Scalar }[],
+): { path: string; value: Scalar; isOfRequest: boolean }[] {
+  const found = values
+    .map(each => ({ ...each, rank: identityRank(each) }))
+    .filter(({ rank }) => rank >= 0)
+    .toSorted((a, b) => a.rank - b.rank)
+  const first = found.filter(({ value }, i) => found.findIndex(other => other.value === value) === i)
+  return first
+    .slice(0, mostIdentities)
+    .map(({ path, value, rank }) => ({ path, value, isOfRequest: rank === 0 }))
 }
 
 /** A table that can be shown as log entries. */

@@ -4,11 +4,14 @@ import { readLink, writeLink } from '../link.ts'
 import { comparisons } from './compare.ts'
 import {
   addressOf,
+  askedOf,
   cleared,
   filterText,
   initial,
   lists,
   operators,
+  patternsAskedOf,
+  ranks,
   readFilter,
   severities,
   type State,
@@ -50,7 +53,13 @@ const states: fc.Arbitrary<State> = fc.record({
   redact: fc.boolean(),
   compare: fc.constantFrom('', ...comparisons.map(([name]) => name)),
   list: fc.constantFrom(...lists),
+  rank: fc.constantFrom(...ranks),
   row: fc.oneof(fc.constant(''), fc.constant('1795287628037397,5d3543ba-2f59-4945-8f62-31856ead689f')),
+})
+
+test('another order of values and patterns asks for nothing', () => {
+  const ranked: State = { ...before, rank: 'rise' }
+  expect([askedOf(ranked), patternsAskedOf(ranked)]).toEqual([askedOf(before), patternsAskedOf(before)])
 })
 
 describe('the address', () => {

@@ -6,7 +6,8 @@ import { Button, Copy, Menu, Popover } from '../controls.tsx'
 import { Icon } from '../icon.tsx'
 import { Failure } from '../problem.tsx'
 import { Lists } from './pattern-list.tsx'
-import { isExact, mayRunFresh, saveCsv, saveJson } from './commands.ts'
+import { errorsInAll, isExact, mayRunFresh, saveCsv, saveJson } from './commands.ts'
+import { backText, type Entries } from './entries.ts'
 import { countHits, hitsOf } from './hits.ts'
 import { columnsOf } from './rows.ts'
 import { cleared, type Filter, type State } from './state.ts'
@@ -15,6 +16,7 @@ import type { Store } from './store.ts'
 
 interface Props {
   store: Store
+  entries: Entries
   shown: Shown
   /** Runs past the cache. */
   fresh(): void
@@ -25,13 +27,15 @@ const scopes = [
   ['entry', 'in all fields'],
 ] as const
 
-export function Status({ store, shown, fresh }: Props) {
+export function Status({ store, entries, shown, fresh }: Props) {
   const { state, notices } = store
   return (
     <>
       <div class="logs-line">
         <Lists store={store} />
         <Facts store={store} />
+        <Back entries={entries} />
+        <ErrorsElsewhere store={store} />
         {store.isNarrowed.value && (
           <Button
             class="quiet"
@@ -92,6 +96,32 @@ function Facts({ store }: { store: Store }) {
         {store.following.value?.looked}
       </Button>
     </>
+  )
+}
+
+/** From the entries around one to what was asked before. */
+function Back({ entries }: { entries: Entries }) {
+  const before = entries.before.value
+  if (!before) return null
+  return (
+    <Button title="As it was before the entries around one" press={entries.back}>
+      <Icon name="back" />
+      {backText(before)}
+    </Button>
+  )
+}
+
+/** To what may be the cause of what is looked at. */
+function ErrorsElsewhere({ store }: { store: Store }) {
+  const press = errorsInAll(store)
+  if (!press) return null
+  return (
+    <Button
+      class="quiet"
+      title="The errors of this range in all tables, by table; reads all of them"
+      press={press}>
+      Errors in all tables
+    </Button>
   )
 }
 

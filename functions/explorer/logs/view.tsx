@@ -18,7 +18,7 @@ import { LiveTail } from './live-tail.ts'
 import { Histogram, Legend } from './histogram.tsx'
 import { ChartMenus } from './measure-menus.tsx'
 import { PatternList } from './pattern-list.tsx'
-import { type Written, inService, writtenOf } from './range.ts'
+import { type Written, inService, nameOfRange, writtenOf } from './range.ts'
 import { RowList } from './row-list.tsx'
 import { type Shown, onPhone, show, shownParts } from './shown.ts'
 import { EmptyState } from './empty-state.tsx'
@@ -155,7 +155,7 @@ export class LogsView implements View {
       },
       narrow: (from: number, to: number) => this.#narrow(from, to),
       previous: () => {
-        const before = this.#ranged.get(nameOf(store.state.value))
+        const before = this.#ranged.get(nameOfRange(store.state.value))
         return before ? () => store.change(before) : null
       },
       /** Shows the values of a field. */
@@ -180,7 +180,7 @@ export class LogsView implements View {
     const { from: first, to: last } = range.value
     const into = writtenOf({ from: Math.max(from, first ?? from), to: Math.min(to, last ?? to) })
     const before = { from: state.value.from, to: state.value.to }
-    if (nameOf(before) !== nameOf(into)) this.#ranged.set(nameOf(into), before)
+    if (nameOfRange(before) !== nameOfRange(into)) this.#ranged.set(nameOfRange(into), before)
     this.#store.change(into)
   }
 
@@ -216,7 +216,7 @@ function Logs({ store, asking, entries, shown, acts }: LogsProps) {
         <Legend store={store} />
       </div>
       <Histogram store={store} narrow={acts.narrow} hidden={!chart.value} />
-      <Status store={store} shown={shown} fresh={acts.fresh} />
+      <Status store={store} entries={entries} shown={shown} fresh={acts.fresh} />
       <div class="logs-main">
         <Fields store={store} hidden={!fields.value} close={() => show(shown, 'fields', false)} />
         <div class={`rows-place${isOld ? ' old' : ''}`}>
@@ -235,10 +235,6 @@ function Logs({ store, asking, entries, shown, acts }: LogsProps) {
       <Sql store={store} edit={acts.editSql} />
     </article>
   )
-}
-
-function nameOf({ from, to }: Written): string {
-  return `${from} ${to}`
 }
 
 function Sql({ store, edit }: { store: Store; edit(sql: string): void }) {
