@@ -1,8 +1,8 @@
 /** The window that makes an alert of what is on the page, with the endpoint that it needs where there is none. */
 import type { DraftAnswer } from '../query/draft.ts'
 import { alertOf, type Chosen, firstChoice, isShare, textOf, type Watched } from './alerts.ts'
-import { type Choices, Menu } from './controls.tsx'
-import { Drafting, Field, openAfresh } from './drafting.tsx'
+import type { Choices } from './controls.tsx'
+import { Drafting, Field, LabelledMenu, openAfresh } from './drafting.tsx'
 import { draftEndpoint, type Endpoint, listAlerts } from './service.ts'
 
 interface Props {
@@ -100,7 +100,7 @@ interface FieldsProps {
 
 function Fields({ all, watched, chosen, change, offers }: FieldsProps) {
   const menu = (label: string, field: keyof Chosen, choices: Choices) => (
-    <Menu
+    <LabelledMenu
       label={label}
       choices={choices}
       chosen={String(chosen[field])}
@@ -114,7 +114,7 @@ function Fields({ all, watched, chosen, change, offers }: FieldsProps) {
   return (
     <>
       <div class="alert-fields" role="group" aria-label="When">
-        <Menu
+        <LabelledMenu
           label="What is looked at"
           choices={all.map(({ title }) => [title, title])}
           chosen={chosen.title}
@@ -129,8 +129,13 @@ function Fields({ all, watched, chosen, change, offers }: FieldsProps) {
         )}
         {chosen.side !== 'none' && (
           <>
-            <Field label="Bound" isNumber text={chosen.bound} change={bound => change({ bound })} />
-            {isShare(watched, chosen) && <span>%</span>}
+            <Field
+              label="Bound"
+              isNumber
+              unit={isShare(watched, chosen) ? '%' : ''}
+              text={chosen.bound}
+              change={bound => change({ bound })}
+            />
             {isWindowed && menu('Compared with', 'before', befores)}
           </>
         )}

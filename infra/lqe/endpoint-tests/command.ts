@@ -11,7 +11,7 @@ import { typedPath } from '../path.ts'
 import { type EndpointTests, readTests } from './read.ts'
 import { type Outcome, runTests, withRows } from './run.ts'
 import { print } from '../print.ts'
-import { evaluate } from '../../../shared/alerts/state.ts'
+import { evaluate } from '../../../shared/alerts/condition.ts'
 import { fillText } from '../../../shared/alerts/state.ts'
 import type { AlertSource } from '../apply/alerts.ts'
 
