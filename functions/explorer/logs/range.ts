@@ -248,7 +248,7 @@ function digitsOf(written: string): number {
 }
 
 /** In seconds: widths that divide a minute, an hour, a day, or are whole days and weeks. */
-const widths = [
+export const widths = [
   0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200,
   86_400, 172_800, 604_800, 1_209_600, 2_592_000, 7_776_000, 31_536_000,
 ]
