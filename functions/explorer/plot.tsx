@@ -135,7 +135,7 @@ function Axes({ course, geometry, isFull, zone }: Drawn & { isFull: boolean; zon
   const corner = end + gutterOf(units[0] ?? '', isFull) - 2
   const times = isFull
     ? timesOf(course, geometry, zone, { end: beside(units.length), share: 0.5 })
-    : timesOf(course, geometry, zone, { end: corner - textWidth(cityOf(zone)) - 6, share: 1 })
+    : timesOf(course, geometry, zone, { end: corner - textWidth(shortName(zone)) - 6, share: 1 })
   const places = units.map((unit, i) =>
     !isFull ? { x: corner, class: 'most' } : i === 0 ? { x: left - 6, class: 'most' } : { x: beside(i) },
   )
@@ -164,16 +164,17 @@ function Axes({ course, geometry, isFull, zone }: Drawn & { isFull: boolean; zon
       )}
       {!isFull && (
         <text x={corner} class="most" y={height + 13}>
-          {cityOf(zone)}
+          {shortName(zone)}
         </text>
       )}
     </>
   )
 }
 
-/** As there is room: of `America/Argentina/Buenos_Aires` the last name. */
-function cityOf(zone: Zone): string {
-  return zoneName(zone).replace(/^.*\//, '').replaceAll('_', ' ')
+/** As there is room: `Europe/Berlin`, but of `America/Argentina/Buenos_Aires` the last name. */
+function shortName(zone: Zone): string {
+  const name = zoneName(zone)
+  return name.length <= 16 ? name : name.replace(/^.*\//, '').replaceAll('_', ' ')
 }
 
 function Values({ course, geometry }: Drawn) {
