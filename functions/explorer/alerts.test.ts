@@ -3,24 +3,26 @@ import { describe, expect, test } from '@jest/globals'
 import type { AlertStatus } from '../../shared/alerts/list.ts'
 import {
   alertOf,
+  Alerts,
   type Chosen,
   distance,
   firstChoice,
   nextOf,
   rowsOf,
+  rowsWatched,
   stateOf,
   summaryOf,
   type Watched,
 } from './alerts.ts'
+import type { Endpoint, Opening } from './service.ts'
 
 const at = Date.parse('2026-03-10T12:30:00Z')
+const parameters = ['since', 'until'].map(name => ({ name, format: 'iso-timestamp' }))
+const endpoint = { name: 'busy', parameters, redact: false } as unknown as Endpoint
 const watched: Watched = {
+  ...rowsWatched(endpoint, { project: 'p', empty: '' }, null),
   title: 'Entries',
-  made: null,
   value: 'entries',
-  isCount: true,
-  values: { project: 'p', empty: '' },
-  window: { start: 'since', end: 'until' },
 }
 const chosen: Chosen = { ...firstChoice, title: 'Entries', name: ' busy ' }
 
@@ -64,6 +66,33 @@ test('rows are shown by the parameters of the alert, where redaction has left th
     view: [],
   })
   expect(rowsOf({ endpoint: 'e', parameters: { mail: 'x REDACTED' } })).toBeNull()
+})
+
+test('those of all endpoints are asked for in one call, and what comes too late of the others is not shown', async () => {
+  const before = { fetch: globalThis.fetch, document: globalThis.document }
+  const document = { visibilityState: 'visible', addEventListener() {} }
+  const waiting: [path: string, answer: (response: Response) => void][] = []
+  const fetch = (path: string) => new Promise<Response>(answer => waiting.push([path, answer]))
+  Object.assign(globalThis, { fetch, document })
+  const settled = () => new Promise(resolve => setTimeout(resolve))
+  const opening = { key: 'k', endpoint, link: {}, remember() {} } as unknown as Opening
+  const alerts = new Alerts(opening)
+  try {
+    alerts.show(true)
+    expect(waiting.map(([path]) => path)).toEqual(['api/endpoints/busy/alerts', 'api/alerts'])
+    const states = (...names: string[]) =>
+      Response.json({ result: names.map(alert => ({ alert, state: 'ok' })) })
+    waiting[1]![1](states('a', 'b'))
+    await settled()
+    waiting[0]![1](states('a'))
+    await settled()
+    expect(alerts.all.value?.map(({ alert }) => alert)).toEqual(['a', 'b'])
+    alerts.show(false)
+    expect(alerts.all.value).toBeNull()
+  } finally {
+    alerts.close()
+    Object.assign(globalThis, before)
+  }
 })
 
 describe('an alert', () => {

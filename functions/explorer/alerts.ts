@@ -1,10 +1,20 @@
-/** The alerts of an endpoint as the page knows them, asked for again and again, and what makes a new one. */
+/** The alerts of an endpoint, or of all, as the page knows them, asked for again and again, and what makes a new one. */
 import { signal } from '@preact/signals'
+import { iso } from '../../shared/answers/times.ts'
 import type { AlertStatus } from '../../shared/alerts/list.ts'
 import type { AlertWish } from '../../shared/alerts/draft.ts'
 import type { Link } from './link.ts'
 import type { Made } from './logs/as-endpoint.ts'
-import { listAlerts, now, type Opening, ServiceError } from './service.ts'
+import {
+  type Endpoint,
+  listAlerts,
+  listAllAlerts,
+  now,
+  type Opening,
+  parametersOf,
+  type Query,
+  ServiceError,
+} from './service.ts'
 
 const refreshMs = 15_000
 
@@ -12,6 +22,8 @@ const refreshMs = 15_000
 export class Alerts {
   readonly all = signal<AlertStatus[] | null>(null)
   readonly problem = signal('')
+  /** Whether they are those of all endpoints that the key may call. */
+  readonly areOfAll = signal(false)
   /** The service's present at the last answer, milliseconds. */
   readonly at = signal(0)
   readonly #opening: Opening
@@ -24,6 +36,14 @@ export class Alerts {
 
   readonly close = (): void => this.#ending.abort()
 
+  /** Those of all endpoints, or of the open one. */
+  show(ofAll: boolean): void {
+    if (ofAll === this.areOfAll.value) return
+    this.areOfAll.value = ofAll
+    this.all.value = null
+    void this.#ask()
+  }
+
   async #keepAsking(): Promise<void> {
     const { signal } = this.#ending
     while (!signal.aborted) {
@@ -34,13 +54,16 @@ export class Alerts {
 
   async #ask(): Promise<void> {
     const { key, endpoint } = this.#opening
+    const { signal } = this.#ending
+    const ofAll = this.areOfAll.value
     try {
-      const all = await listAlerts(key, endpoint, this.#ending.signal)
+      const all = await (ofAll ? listAllAlerts(key, signal) : listAlerts(key, endpoint, signal))
+      if (ofAll !== this.areOfAll.value) return
       this.all.value = inOrder(all)
       this.at.value = now() / 1000
       this.problem.value = ''
     } catch (error) {
-      if (this.#ending.signal.aborted) return
+      if (signal.aborted || ofAll !== this.areOfAll.value) return
       if (!(error instanceof ServiceError)) throw error
       this.problem.value = `${error.problem.title}. ${error.problem.detail}`
     }
@@ -113,6 +136,8 @@ export function rowsOf({ endpoint, parameters }: Pick<AlertStatus, 'endpoint' | 
 /** What an alert can look at: a number of the rows of an endpoint, or of one that is made for it. */
 export interface Watched {
   title: string
+  /** Which rows that is of, in words; empty = all that come of `values`. */
+  about: string
   /** `null` = the endpoint is there. */
   made: Made | null
   /** A column, or `rows` for their count. */
@@ -120,9 +145,33 @@ export interface Watched {
   of?: string
   /** Whether 0 of it is what comes of nothing. */
   isCount: boolean
+  /** What the number is in; empty = not known. */
+  unit: string
   values: Record<string, string>
   /** The parameters that bound the time, by their names. */
   window: { start?: string | undefined; end?: string | undefined }
+  /** What gives the rows of a window now, of its beginning and its end in microseconds. */
+  query(from: number, to: number): Omit<Query, 'endpoint'>
+}
+
+/** The rows of an endpoint, or of the caller's own SQL over it. */
+export function rowsWatched(endpoint: Endpoint, values: Record<string, string>, made: Made | null): Watched {
+  const { start, end } = parametersOf(endpoint)
+  return {
+    title: 'Rows',
+    about: made ? 'your SQL' : endpoint.name,
+    made,
+    value: 'rows',
+    isCount: true,
+    unit: 'rows',
+    values,
+    window: { start, end },
+    query: (from, to) => ({
+      sql: made?.sql ?? null,
+      values: { ...values, ...(start && { [start]: iso(from) }), ...(end && { [end]: iso(to) }) },
+      redact: made?.redact ?? endpoint.redact,
+    }),
+  }
 }
 
 /** What a person chooses and writes. */
@@ -131,6 +180,8 @@ export interface Chosen {
   name: string
   side: 'above' | 'below' | 'none'
   bound: string
+  /** Whether a person wrote it. */
+  isOwnBound: boolean
   /** Another window that it is compared with, as a duration of ISO 8601; empty = the bound itself. */
   before: string
   /** Column by which it is divided; empty = none. */
@@ -148,6 +199,7 @@ export interface Chosen {
 export const firstChoice: Omit<Chosen, 'title' | 'name'> = {
   side: 'above',
   bound: '0',
+  isOwnBound: false,
   before: '',
   of: '',
   window: '15m',

@@ -1,35 +1,39 @@
-/** The alerts of an endpoint as a view: their states, what was told and to whom, and the rows that they look at. */
+/** The alerts of an endpoint, or of all, as a view: their states, what was told and to whom, and the rows that they look at. */
 import type { ComponentChildren } from 'preact'
 import type { AlertStatus } from '../../shared/alerts/list.ts'
 import { queryText } from '../../shared/endpoints/query-string.ts'
-import { Alerts, distance, nextOf, rowsOf, type ShownState, stateOf, states, summaryOf } from './alerts.ts'
+import {
+  Alerts,
+  distance,
+  nextOf,
+  rowsOf,
+  rowsWatched,
+  type ShownState,
+  stateOf,
+  states,
+  summaryOf,
+  type Watched,
+} from './alerts.ts'
 import { Button } from './controls.tsx'
 import { Icon } from './icon.tsx'
 import type { Link } from './link.ts'
 import type { View } from './places.ts'
-import { type Opening, parametersOf } from './service.ts'
+import type { Opening } from './service.ts'
 
 interface AlertsOpening extends Opening {
   /** Goes to other rows. */
   follow(link: Link): void
+  /** What an alert can look at in the endpoint's first view; `null` = there is none that says so. */
+  watched(): Promise<Watched[] | null>
 }
 
 export function alertsView(opening: AlertsOpening): View {
   const alerts = new Alerts(opening)
-  const { endpoint, link, follow } = opening
+  const { endpoint, link, follow, watched } = opening
   return {
     body: <AlertsOf name={endpoint.name} alerts={alerts} follow={follow} />,
     values: () => link.values,
-    watched: async () => [
-      {
-        title: 'Rows',
-        made: null,
-        value: 'rows',
-        isCount: true,
-        values: link.values,
-        window: parametersOf(endpoint),
-      },
-    ],
+    watched: async () => (await watched()) ?? [rowsWatched(endpoint, link.values, null)],
     close: alerts.close,
   }
 }
@@ -39,11 +43,19 @@ const most = 200
 
 function AlertsOf({ name, alerts, follow }: { name: string; alerts: Alerts; follow(link: Link): void }) {
   const { all, problem, at } = alerts
+  const ofAll = alerts.areOfAll.value
   const shown = all.value ?? []
   return (
     <article class="alerts">
       <div class="form-title">
-        <h2>{name}</h2>
+        <h2>{ofAll ? 'All endpoints' : name}</h2>
+        <span class="group" role="group" aria-label="Alerts of">
+          {[false, true].map(each => (
+            <Button key={String(each)} aria-pressed={ofAll === each} press={() => alerts.show(each)}>
+              {each ? 'All endpoints' : 'This endpoint'}
+            </Button>
+          ))}
+        </span>
         <p class="status" role="status">
           {all.value === null ? 'Loading …' : shown.length > 0 && summaryOf(shown)}
         </p>
@@ -54,12 +66,12 @@ function AlertsOf({ name, alerts, follow }: { name: string; alerts: Alerts; foll
       <ul>
         {all.value?.length === 0 && (
           <li>
-            <NoAlerts />
+            <NoAlerts on={ofAll ? 'any endpoint' : 'this endpoint'} />
           </li>
         )}
         {shown.slice(0, most).map(alert => (
-          <li key={`${alert.alert} ${queryText(alert.parameters)}`}>
-            <One alert={alert} at={at.value} follow={follow} />
+          <li key={`${alert.endpoint} ${alert.alert} ${queryText(alert.parameters)}`}>
+            <One alert={alert} at={at.value} follow={follow} isNamed={ofAll} />
           </li>
         ))}
       </ul>
@@ -68,10 +80,10 @@ function AlertsOf({ name, alerts, follow }: { name: string; alerts: Alerts; foll
   )
 }
 
-function NoAlerts() {
+function NoAlerts({ on }: { on: string }) {
   return (
     <section class="card empty">
-      <h3>No alert looks at this endpoint</h3>
+      <h3>No alert looks at {on}</h3>
       <p>
         “New alert” drafts one of what the logs, the form or SQL ask: when it fires, and whom it tells. It is
         a file <code>NAME.alert.yaml</code> in <code>queries/</code>, which <code>lqe apply</code> puts in
@@ -88,15 +100,18 @@ interface OneProps {
 }
 
 /** A line that says how it is; pressed, what was told and to whom. */
-function One({ alert, at, follow }: OneProps) {
-  const { value, since, silencedUntil, undelivered, text, parameters, severity } = alert
+function One({ alert, at, follow, isNamed }: OneProps & { isNamed: boolean }) {
+  const { endpoint, value, since, silencedUntil, undelivered, text, parameters, severity } = alert
   const state = stateOf(alert)
   return (
     <details class="alert">
       <summary>
         <State state={state} severity={severity} />
         <strong>{alert.alert}</strong>
-        <span class="parameters">{queryText(parameters)}</span>
+        <span class="parameters">
+          {isNamed && `${endpoint} `}
+          {queryText(parameters)}
+        </span>
         {since !== null && <Time time={since}>for {distance(since, at)}</Time>}
         <span class="number">{value === null ? '' : shortNumber(value)}</span>
         {text !== '' && <span class="told">{text}</span>}

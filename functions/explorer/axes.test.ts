@@ -81,11 +81,59 @@ test('times are round, and say their day where it is another one', () => {
   const geometry = geometryOf(course, full)
   const [from, to] = geometry.span(1)
   expect(timesOf(course, geometry, 'UTC')[1]!.x).toBeCloseTo((from + to) / 2) // of the only bucket that it names
+  const narrow = geometryOf(course, { ...full, width: 200 })
+  expect(timesOf(course, narrow, 'UTC')[0]!).toEqual({
+    x: (narrow.span(1)[0] + narrow.span(1)[1]) / 2,
+    text: '2 Mar',
+  })
   const hours = courseOf([1, 2, 3], {
     starts: [18, 24, 30].map(hour => at(1) + hour * 3.6e9),
     width: 6 * 3.6e9,
   })
   expect(textsOf(hours)).toEqual(['18:00 1 Mar', '00:00 2 Mar', '06:00'])
+})
+
+test('of a zone, times are round on its clocks, also where they change', () => {
+  const textsOf = (from: number, hours: number, width: number, zone: string) => {
+    const range = { from, to: from + hours * 3.6e9 }
+    const course = courseOf([1], { starts: [from], width: 1.8e9, range })
+    return timesOf(course, geometryOf(course, { width, height: 80, isFull: false }), zone).map(
+      ({ text }) => text,
+    )
+  }
+  const march = (number: number, hour: number) => at(number) + hour * 3.6e9
+  expect(textsOf(march(9, 23), 24, 600, 'Europe/Berlin')).toEqual([
+    '00:00 10 Mar',
+    '06:00',
+    '12:00',
+    '18:00',
+    '00:00 11 Mar',
+  ])
+  expect(textsOf(march(28, 23), 23, 600, 'Europe/Berlin')).toEqual([
+    '00:00 29 Mar',
+    '06:00',
+    '12:00',
+    '18:00',
+    '00:00 30 Mar',
+  ])
+  expect(textsOf(march(2, 3), 4 * 24, 300, 'America/Argentina/Buenos_Aires')).toEqual([
+    '2 Mar',
+    '3 Mar',
+    '4 Mar',
+    '5 Mar',
+    '6 Mar',
+  ])
+  expect(textsOf(march(9, 18.5), 24, 600, 'Asia/Kolkata')[0]).toBe('00:00 10 Mar')
+  expect(textsOf(march(2, 0), 7 * 24, 200, 'UTC')).toEqual(['4 Mar', '8 Mar'])
+})
+
+test('a time whose text would lie over what stands at the end is left out', () => {
+  const course = courseOf([1, 2, 3, 4])
+  const geometry = geometryOf(course, full)
+  const marks = timesOf(course, geometry, 'UTC')
+  const last = marks.at(-1)!
+  const within = (end: number, share: number) => timesOf(course, geometry, 'UTC', { end, share }).length
+  expect([within(last.x + 40, 1), within(last.x + 20, 1), within(last.x + 20, 0.5)]).toEqual([4, 3, 4])
 })
 
 test('around a single time there is something to see', () => {

@@ -1,6 +1,6 @@
 /** Where times and values stand in a chart, in pixels, and which of them its axes name. */
-import { buckets, bucketWidth, missingOf, type Range, shown } from './logs/range.ts'
-import { type Zone, zoneName } from './logs/zone.ts'
+import { buckets, missingOf, type Range, shown, widths } from './logs/range.ts'
+import { momentAt, offsetAt, type Zone, zoneName } from './logs/zone.ts'
 
 /** What a chart shows: values over time. */
 export interface Course {
@@ -135,25 +135,57 @@ export function ticksOf(low: number, high: number, isWhole: boolean): number[] {
 }
 
 /** A time that the axis names. */
-interface Mark {
+export interface Mark {
   x: number
   text: string
 }
 
-/** Round times: of a day the time of day, with the day where it is another than that of the mark before. */
-export function timesOf(course: Course, { x, width }: Geometry, zone: Zone): Mark[] {
+const day = 8.64e10
+/** What is between marks, in microseconds; of four days, too, where few have room. */
+const steps = [...widths.map(seconds => seconds * 1e6), 4 * day].toSorted((a, b) => a - b)
+
+/** As wide as a text of the axes may be, in pixels: SVG measures none before it is drawn. */
+export function textWidth(text: string): number {
+  return text.length * 6.2
+}
+
+/** Where texts have to end, and how much of one is behind its mark: all of it, or half. */
+interface Room {
+  end: number
+  share: number
+}
+
+/** Round times of the zone: of a day the time of day, with the day where it is another than that of the mark before. */
+export function timesOf(
+  course: Course,
+  { x, width }: Geometry,
+  zone: Zone,
+  { end, share }: Room = { end: Infinity, share: 0 },
+): Mark[] {
   const [from, to] = extentOf(course)
-  const step = Math.max(bucketWidth(from, to, Math.max(3, Math.floor(width / 100))), course.width ?? 0)
+  const room = (step: number) => (step < day ? 100 : 60)
+  const round = steps.find(step => (to - from) / step <= Math.max(3, width / room(step)))
+  const step = Math.max(round ?? steps.at(-1)!, course.width ?? 0)
   const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: zoneName(zone) })
-  const times = buckets(from, to, step).filter(time => time >= from && time <= to)
-  const names = times.map(time => days.format(time / 1000))
-  return times.map((time, i) => {
-    const day = names[i]!
+  const own = course.width ?? 0
+  const times = step === own ? course.starts : roundTimes(from, to, step, zone)
+  // Of the only bucket that it names, or of its day, it stands in the middle.
+  const middle = step === own || own >= day ? own / 2 : 0
+  const names = times.map(time => days.format((time + middle) / 1000))
+  const marks = times.map((time, i) => {
     const ofDay = shown(time, zone).slice(11, step < 6e7 ? 19 : 16)
-    const text = step >= 8.64e10 ? day : day === names[i - 1] ? ofDay : `${ofDay} ${day}`
-    const middle = step === course.width ? step / 2 : 0 // of the only bucket that it names
+    const text = step >= day ? names[i]! : names[i] === names[i - 1] ? ofDay : `${ofDay} ${names[i]}`
     return { x: x(time + middle), text }
   })
+  return marks.filter(mark => mark.x + textWidth(mark.text) * share <= end)
+}
+
+/** As clocks of the zone show them. */
+function roundTimes(from: number, to: number, step: number, zone: Zone): number[] {
+  const [first, last] = [from + offsetAt(from, zone), to + offsetAt(to, zone)]
+  return buckets(first, last + step, step)
+    .map(wall => momentAt(wall, zone))
+    .filter(time => time >= from && time <= to)
 }
 
 /** What is missing of a point's bucket; empty where nothing is. */

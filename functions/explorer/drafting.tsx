@@ -1,134 +1,96 @@
 /** What windows have that draft files of `queries/`: the files of what is chosen, to read, to take along, or to be written. */
-import { type Signal, useComputed, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { DraftAnswer } from '../query/draft.ts'
-import { Button } from './controls.tsx'
+import { Button, type Choices, Copy, Menu } from './controls.tsx'
 import { download } from './copy.ts'
+import { Drafts, type Made } from './drafts.ts'
 import { writeLink } from './link.ts'
-import { type Endpoint, ServiceError } from './service.ts'
+import type { Endpoint } from './service.ts'
 
-/** @template Asked what is chosen and written, as far as files depend on it: a new value for each change */
-interface Props<Asked> {
-  first: Asked
+/** `Asked` is as of `Made`. */
+interface Props<Asked> extends Made<Asked> {
   /** What is made, such as `The endpoint`. */
   what: string
-  /** @throws ServiceError */
-  draft(asked: Asked, write: boolean): Promise<DraftAnswer>
   /** @param answer the last draft; it may be of other fields */
   fields(asked: Asked, change: (patch: Partial<Asked>) => void, answer: DraftAnswer | null): ComponentChildren
-  /** Whether what was written is in force. */
-  isThere(asked: Asked): Promise<boolean>
-  /** Goes on to what was made. */
-  open(asked: Asked): void
 }
 
-interface Drafted<Asked> {
-  asked: Asked
-  answer: DraftAnswer | null
-  problem: string
-}
-
-export function Drafting<Asked extends { name: string }>(props: Props<Asked>) {
-  const { asked, drafted, known, isAsking, said, isCurrent, change, write } = useDrafts(props)
-  const { answer = null, problem = '' } = drafted.value ?? {}
+export function Drafting<Asked extends { name: string }>({ what, fields, ...made }: Props<Asked>) {
+  const drafts = useMemo(() => new Drafts(made), [])
+  useEffect(() => drafts.close, [])
+  const answer = drafts.answer.value
+  const problem = drafts.problem.value
   return (
     <>
       <form onSubmit={event => event.preventDefault()}>
-        <fieldset class="save-as" disabled={said.value !== ''}>
-          {props.fields(asked.value, change, known.value)}
+        <fieldset class="save-as" disabled={drafts.written.value !== ''}>
+          {fields(drafts.asked.value, drafts.change, answer)}
         </fieldset>
       </form>
+      {answer && <Acts what={what} answer={answer} drafts={drafts} />}
+      {/* Below what is pressed, which stays where one points. */}
       <p class="problem" role="alert">
         {problem}
       </p>
-      {answer && <Acts what={props.what} {...{ answer, isCurrent, isAsking, said, write }} />}
-      {answer?.files.map(({ name, text }) => (
-        <section key={name}>
-          <h3>{name}</h3>
-          <pre tabIndex={0} aria-label={name}>
-            {text}
-          </pre>
-        </section>
-      ))}
+      {problem === '' && answer?.files.map(file => <File key={file.name} {...file} />)}
     </>
   )
 }
 
-/** What is asked, the files that the service makes of it, and how they are written. */
-function useDrafts<Asked extends { name: string }>({ first, draft, isThere, open }: Props<Asked>) {
-  const asked = useSignal(first)
-  const drafted = useSignal<Drafted<Asked> | null>(null)
-  const known = useSignal<DraftAnswer | null>(null)
-  const [isAsking, said, isGone] = [useSignal(false), useSignal(''), useRef(false)]
-  const ask = async (write: boolean) => {
-    const own = asked.value
-    const done = await draft(own, write).then(
-      answer => ({ answer, problem: '' }),
-      (error: unknown) => {
-        if (!(error instanceof ServiceError)) throw error
-        return { answer: null, problem: error.problem.detail }
-      },
-    )
-    if (asked.value === own) drafted.value = { asked: own, ...done }
-    known.value = done.answer ?? known.value
-    return done.answer
-  }
-  useEffect(() => () => void (isGone.current = true), [])
-  useEffect(() => void ask(false), [asked.value])
-  const change = (patch: Partial<Asked>) => {
-    isAsking.value = false
-    asked.value = { ...asked.value, ...patch }
-  }
-  const write = async () => {
-    const own = asked.value
-    isAsking.value = false
-    said.value = 'Writing …'
-    const answer = await ask(true)
-    said.value = answer ? `Written. Waiting until ${own.name.trim()} is in force …` : ''
-    if (!answer) return
-    const isInForce = await until(() => isThere(own))
-    if (isGone.current) return // one went on with something else
-    if (isInForce) open(own)
-    else said.value = 'Written, but not in force: see what npm start says.'
-  }
-  /** Whether the files are those of the fields. */
-  const isCurrent = useComputed(
-    () => drafted.value?.asked === asked.value && drafted.value.answer !== null && said.value === '',
+const kinds: [ending: RegExp, kind: string][] = [
+  [/\.sql$/, 'SQL'],
+  [/\.alert\.yaml$/, 'alert'],
+  [/\.yaml$/, 'definition'],
+]
+
+function File({ name, text }: DraftAnswer['files'][number]) {
+  const [, kind] = kinds.find(([ending]) => ending.test(name))!
+  return (
+    <section>
+      <div class="work-acts">
+        <h3>{name}</h3>
+        <Copy name={`Copy the ${kind}`} text={() => text} />
+      </div>
+      <pre tabIndex={0} aria-label={name}>
+        {text}
+      </pre>
+    </section>
   )
-  return { asked, drafted, known, isAsking, said, isCurrent, change, write }
 }
 
-interface ActsProps {
+interface ActsProps<Asked extends { name: string }> {
   what: string
   answer: DraftAnswer
-  isCurrent: Signal<boolean>
-  isAsking: Signal<boolean>
-  said: Signal<string>
-  write(): Promise<void>
+  drafts: Drafts<Asked>
 }
 
-function Acts({ what, answer: { files, folder }, isCurrent, isAsking, said, write }: ActsProps) {
+function Acts<Asked extends { name: string }>({ what, answer: { files, folder }, drafts }: ActsProps<Asked>) {
+  const { isAsking, written, downloaded } = drafts
+  const isBusy = written.value !== ''
   return (
     <>
       <div class="work-acts">
-        <Button disabled={!isCurrent.value} press={() => files.forEach(save)}>
+        <Button disabled={isBusy} press={() => void drafts.download(save)}>
           {files.length === 1 ? 'Download' : files.length === 2 ? 'Download both' : 'Download all'}
         </Button>
         {folder && (
-          <Button class="primary" disabled={!isCurrent.value} press={() => (isAsking.value = true)}>
+          <Button class="primary" disabled={isBusy} press={() => void drafts.askToWrite()}>
             Write to queries/ …
           </Button>
         )}
-        <span role="status">{said.value}</span>
+        <span role="status">{written.value}</span>
+      </div>
+      <div role="status">
+        {downloaded.value.length > 0 && <Downloaded names={downloaded.value} what={what} folder={folder} />}
       </div>
       {isAsking.value && (
         <div class="work-asks" role="group" aria-label="Write the files?">
           <p>
-            Write {files.map(file => file.name).join(' and ')} to <code>{folder}</code>? {what} is in force at
-            once.
+            Write {listed(files.map(file => file.name))} to <code>{folder}</code>? {what} is in force at once.
           </p>
-          <Button class="primary" press={() => void write()}>
+          <Button class="primary" press={() => void drafts.write()}>
             Write them
           </Button>
           <Button press={() => (isAsking.value = false)}>Not now</Button>
@@ -138,22 +100,81 @@ function Acts({ what, answer: { files, folder }, isCurrent, isAsking, said, writ
   )
 }
 
+interface DownloadedProps {
+  names: string[]
+  what: string
+  folder: string | null
+}
+
+/** What one does next with files that are in the browser's folder of downloads. */
+function Downloaded({ names, what, folder }: DownloadedProps) {
+  const command = 'npx lqe apply'
+  return (
+    <div class="work-asks">
+      <p>
+        <strong>Downloaded {listed(names)}.</strong>
+        {folder ? (
+          <>
+            {' '}
+            Move {names.length === 1 ? 'it' : 'them'} to <code>{folder}</code>: {what.toLowerCase()} is in
+            force as soon as {names.length === 1 ? 'it is' : 'they are'} there.
+          </>
+        ) : (
+          <>
+            {' '}
+            Move {names.length === 1 ? 'it' : 'them'} to <code>queries/</code> of the folder that the service
+            is deployed from, and run <code>{command}</code> there: it tests {what.toLowerCase()} and puts it
+            in force.
+          </>
+        )}
+      </p>
+      {!folder && <Copy name="Copy the command" text={() => command} />}
+    </div>
+  )
+}
+
+/** `a, b and c` */
+function listed(names: string[]): string {
+  return new Intl.ListFormat('en').format(names)
+}
+
+/** A menu of a window, with its label above it. */
+export function LabelledMenu(props: {
+  label: string
+  choices: Choices
+  chosen: string
+  act(value: string): void
+}) {
+  return (
+    <div class="labelled">
+      <span aria-hidden="true">{props.label}</span>
+      <Menu {...props} />
+    </div>
+  )
+}
+
 interface FieldProps {
   label: string
   text: string
   change(text: string): void
   /** What counts where it is empty. */
   placeholder?: string
-  /** A number, whose label what stands before it makes plain. */
   isNumber?: boolean
+  /** What its number is in. */
+  unit?: string
 }
 
 /** Its text counts once it is whole: at Enter, or when it is left. What is typed stays, whatever answers meanwhile. */
-export function Field({ label, text, change, placeholder, isNumber = false }: FieldProps) {
+export function Field({ label, text, change, placeholder, isNumber = false, unit = '' }: FieldProps) {
   const typed = useSignal(text)
+  const given = useRef(text)
+  useEffect(() => {
+    if (typed.value === given.current) typed.value = text
+    given.current = text
+  }, [text])
   return (
     <label>
-      <span class={isNumber ? 'unseen' : undefined}>{label}</span>
+      <span>{unit === '' ? label : `${label} (${unit})`}</span>
       <input
         type="text"
         value={typed}
@@ -170,18 +191,6 @@ export function Field({ label, text, change, placeholder, isNumber = false }: Fi
 
 function save({ name, text }: DraftAnswer['files'][number]): void {
   download(name, text, name.endsWith('.sql') ? 'application/sql' : 'application/yaml')
-}
-
-const lookMs = 200
-const mostLooks = 50
-
-/** `npm start` applies files as they are saved. */
-async function until(isThere: () => Promise<boolean>): Promise<boolean> {
-  for (let looks = 0; looks < mostLooks; looks++) {
-    await new Promise(resolve => setTimeout(resolve, lookMs))
-    if (await isThere().catch(() => false)) return true
-  }
-  return false
 }
 
 /** The page begins afresh, as it knows the endpoints from its start. @param given values, of which the required ones go along */

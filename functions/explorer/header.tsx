@@ -1,8 +1,9 @@
 /** The line above the open view: what is open, what else can be, and the windows that all views have. */
+import type { VNode } from 'preact'
 import { choosing, type Commands, where } from './commands.ts'
 import { Button, Choice, Menu } from './controls.tsx'
 import { openDialog } from './dialog.tsx'
-import { forgetKey } from './key.tsx'
+import { forgetKey } from './stored-key.ts'
 import { readLink } from './link.ts'
 import { plainAddress } from './recent.ts'
 import { isShared } from './local-storage.ts'
@@ -62,7 +63,7 @@ type OpenProps = Opened & { open: Open }
 
 /** The endpoints that the key may call, the views of the open one, and what is kept of them. */
 function Switches({ apiKey, places, open }: OpenProps) {
-  const { endpoint, view } = open
+  const { endpoint } = open
   return (
     <>
       <Menu
@@ -83,24 +84,16 @@ function Switches({ apiKey, places, open }: OpenProps) {
         press={() => openViews({ apiKey, places, open })}>
         Views
       </Button>
-      {canWatch(open) && (
+      {makersFor(open).map(([name, { title }]) => (
         <Button
+          key={name}
           aria-haspopup="dialog"
-          title="Make an alert of what is asked here"
+          title={title}
           class="save-as-open"
-          press={() => openMakeAlert(apiKey, endpoint, view)}>
-          New alert
+          press={() => openMaker(name, apiKey, open)}>
+          {name}
         </Button>
-      )}
-      {canSave(open) && (
-        <Button
-          aria-haspopup="dialog"
-          title="Make a saved query of what is asked here"
-          class="save-as-open"
-          press={() => openSaveAs(apiKey, endpoint, view)}>
-          Save as endpoint
-        </Button>
-      )}
+      ))}
     </>
   )
 }
@@ -118,12 +111,46 @@ function shownKind({ kind, first }: Open): Kind {
   return kind === 'first' && !first ? 'form' : kind
 }
 
-function canWatch({ view, endpoint }: Open): boolean {
-  return Boolean(view.watched && endpoint.mayReadSql)
+/** What a window is opened with. */
+interface Given {
+  apiKey: string
+  endpoint: Endpoint
+  close(): void
 }
 
-function canSave({ view, endpoint }: Open): boolean {
-  return Boolean(view.savable && endpoint.sandbox && endpoint.mayReadSql)
+/** A window that makes files of what is asked. */
+interface Maker {
+  title: string
+  /** Whether the view has something to make it of; the key may see SQL. */
+  isFor(open: Open): boolean
+  load(view: View, given: Given): Promise<VNode>
+}
+
+const makers: Record<string, Maker> = {
+  'New alert': {
+    title: 'Make an alert of what is asked here',
+    isFor: ({ view }) => view.watched !== undefined,
+    async load(view, given) {
+      const [{ MakeAlert }, all] = await Promise.all([import('./make-alert.tsx'), view.watched!()])
+      return <MakeAlert all={all} {...given} />
+    },
+  },
+  'Save as endpoint': {
+    title: 'Make a saved query of what is asked here',
+    isFor: ({ view, endpoint }) => view.savable !== undefined && endpoint.sandbox,
+    async load(view, given) {
+      const [{ SaveAs }, all] = await Promise.all([import('./save-as.tsx'), view.savable!()])
+      return <SaveAs all={all} {...given} />
+    },
+  },
+}
+
+function makersFor(open: Open): [name: string, maker: Maker][] {
+  return open.endpoint.mayReadSql ? Object.entries(makers).filter(([, { isFor }]) => isFor(open)) : []
+}
+
+function openMaker(name: string, apiKey: string, { endpoint, view }: Open): void {
+  void openDialog(name, close => makers[name]!.load(view, { apiKey, endpoint, close }))
 }
 
 function openViews({ apiKey, places, open: { endpoint, view } }: OpenProps): void {
@@ -140,20 +167,6 @@ function openViews({ apiKey, places, open: { endpoint, view } }: OpenProps): voi
       places.follow({ ...readLink(chosen)!, endpoint: endpoint.name })
     }
     return <ViewsMenu apiKey={apiKey} endpoint={endpoint} address={address} open={open} />
-  })
-}
-
-function openSaveAs(apiKey: string, endpoint: Endpoint, view: View): void {
-  void openDialog('Save as endpoint', async close => {
-    const [{ SaveAs }, all] = await Promise.all([import('./save-as.tsx'), view.savable!()])
-    return <SaveAs apiKey={apiKey} endpoint={endpoint} all={all} close={close} />
-  })
-}
-
-function openMakeAlert(apiKey: string, endpoint: Endpoint, view: View): void {
-  void openDialog('New alert', async close => {
-    const [{ MakeAlert }, all] = await Promise.all([import('./make-alert.tsx'), view.watched!()])
-    return <MakeAlert apiKey={apiKey} endpoint={endpoint} all={all} close={close} />
   })
 }
 
@@ -191,8 +204,7 @@ function commandsOf(of: OpenProps): Commands {
       places.endpoints.map(({ name }) => [name, () => places.choose(name)]),
     ),
     Views: () => openViews(of),
-    ...where(canWatch(open), { 'New alert': () => openMakeAlert(apiKey, endpoint, view) }),
-    ...where(canSave(open), { 'Save as endpoint': () => openSaveAs(apiKey, endpoint, view) }),
+    ...Object.fromEntries(makersFor(open).map(([name]) => [name, () => openMaker(name, apiKey, open)])),
     ...choosing(
       'Theme',
       theme.value,

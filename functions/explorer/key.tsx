@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals'
 import type { TargetedSubmitEvent } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { TextInput } from './controls.tsx'
-import { isShared, itemName, readItem, writeItem } from './local-storage.ts'
+import { isShared } from './local-storage.ts'
+import { keepOwnKey } from './stored-key.ts'
 
 const inTabs =
   'other tabs get it from one that is open; when the last is closed it is forgotten, unless this device is to remember it.'
@@ -32,6 +33,7 @@ export function KeyForm({ enter, problem, refused }: Props) {
     event.preventDefault()
     const text = key.value.trim()
     if (text === '') return input.current!.focus()
+    keepOwnKey()
     isEntering.value = true
     void enter(text, isRemembered.value)
   }
@@ -49,7 +51,10 @@ export function KeyForm({ enter, problem, refused }: Props) {
           aria-describedby={`${problem && `${id}-trouble `}${id}-hint`}
           aria-invalid={problem !== '' || undefined}
           value={key}
-          write={text => (key.value = text)}
+          write={text => {
+            keepOwnKey()
+            key.value = text
+          }}
         />
         <button class="primary" disabled={isEntering}>
           Open
@@ -82,54 +87,4 @@ function WhereFrom({ id }: { id: string }) {
       service. It goes nowhere but to this service, and {isShared ? inTab : inTabs}
     </p>
   )
-}
-
-const item = itemName('key')
-
-/** What tabs say to each other: any page of the origin hears it, and can ask. */
-type Message = { wanted: true } | { key: string } | { forgotten: string }
-const tabs = isShared ? null : new BroadcastChannel(item)
-// eslint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of its own origin alone
-const say = (message: Message) => tabs?.postMessage(message)
-
-/** In place of a key that was forgotten here: the next one is typed, and not another tab's. */
-const typed = ''
-
-/** This tab's key, else the one that this device remembers; empty where it was forgotten here, `null` = none. */
-export function storedKey(): string | null {
-  return sessionStorage.getItem(item) ?? (isShared ? null : (readItem('key') as string | null))
-}
-
-/**
- * Tabs that ask get this tab's key; one without a key asks, once.
- * @param found called with another tab's key @param forgotten called where another tab has forgotten this tab's key
- */
-export function shareKey(found: (key: string) => void, forgotten: () => void): void {
-  let asks = storedKey() === null
-  tabs?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
-    const own = sessionStorage.getItem(item)
-    if ('wanted' in data && own) say({ key: own })
-    if ('key' in data && asks && own === null) {
-      asks = false
-      found(data.key)
-    }
-    if ('forgotten' in data && data.forgotten === own) {
-      sessionStorage.setItem(item, typed)
-      forgotten()
-    }
-  })
-  if (asks) say({ wanted: true })
-}
-
-/** @param remembered keeps it on this device; absent, nothing changes there */
-export function storeKey(key: string, remembered?: boolean): void {
-  sessionStorage.setItem(item, key)
-  if (remembered !== undefined) writeItem('key', remembered && !isShared ? key : null)
-}
-
-/** In this tab, on this device, and in other tabs that have the same one. */
-export function forgetKey(): void {
-  say({ forgotten: sessionStorage.getItem(item) ?? typed })
-  sessionStorage.setItem(item, typed)
-  writeItem('key', null)
 }

@@ -1,10 +1,13 @@
 /** The window that makes an alert of what is on the page, with the endpoint that it needs where there is none. */
 import type { DraftAnswer } from '../query/draft.ts'
 import { alertOf, type Chosen, firstChoice, isShare, textOf, type Watched } from './alerts.ts'
-import { Menu } from './controls.tsx'
+import { Button } from './controls.tsx'
 import type { Choices } from './choices.ts'
-import { Drafting, Field, openAfresh } from './drafting.tsx'
-import { draftEndpoint, type Endpoint, listAlerts } from './service.ts'
+import { useEffect, useMemo } from 'preact/hooks'
+import { AlertPreview, boundFor } from './alert-preview.ts'
+import { Drafting, Field, LabelledMenu, openAfresh } from './drafting.tsx'
+import { unitOf } from './series.ts'
+import { draftEndpoint, type Endpoint, listAlerts, runQuery } from './service.ts'
 
 interface Props {
   apiKey: string
@@ -15,12 +18,18 @@ interface Props {
 }
 
 export function MakeAlert({ apiKey, endpoint, all, close }: Props) {
+  const preview = useMemo(
+    () => new AlertPreview((query, signal) => runQuery(apiKey, { ...query, endpoint }, signal)),
+    [],
+  )
+  useEffect(() => preview.stop, [])
   const watchedBy = ({ title }: Chosen, answer: DraftAnswer | null = null) =>
     offered(all, answer).find(each => each.title === title) ?? {
       ...all[0]!,
       title,
       value: title,
       isCount: false,
+      unit: unitOf(title),
     }
   const name = (chosen: Chosen) => chosen.name.trim()
   const on = (chosen: Chosen) => (watchedBy(chosen).made ? name(chosen) : endpoint.name)
@@ -44,6 +53,7 @@ export function MakeAlert({ apiKey, endpoint, all, close }: Props) {
       }}
       fields={(chosen, change, answer) => (
         <Fields
+          preview={preview}
           all={offered(all, answer)}
           watched={watchedBy(chosen, answer)}
           chosen={chosen}
@@ -60,7 +70,16 @@ function offered(all: Watched[], answer: DraftAnswer | null): Watched[] {
   const [first] = all as [Watched]
   if (first.value !== 'rows') return all
   const numbers = answer?.offers?.numbers ?? []
-  return [...all, ...numbers.map(value => ({ ...first, title: value, value, isCount: false }))]
+  return [
+    ...all,
+    ...numbers.map(value => ({
+      ...first,
+      title: value,
+      value,
+      isCount: false,
+      unit: unitOf(value),
+    })),
+  ]
 }
 
 const sides: Record<Chosen['side'], string> = { above: 'more than', below: 'less than', none: 'nothing came' }
@@ -92,6 +111,7 @@ const patience: Choices = [
 const severities: Choices = ['info', 'warning', 'critical'].map(each => [each, each] as const)
 
 interface FieldsProps {
+  preview: AlertPreview
   all: Watched[]
   watched: Watched
   chosen: Chosen
@@ -99,48 +119,19 @@ interface FieldsProps {
   offers: DraftAnswer['offers'] | undefined
 }
 
-function Fields({ all, watched, chosen, change, offers }: FieldsProps) {
-  const menu = (label: string, field: keyof Chosen, choices: Choices) => (
-    <Menu
-      label={label}
-      choices={choices}
-      chosen={String(chosen[field])}
-      act={value => change({ [field]: value })}
-    />
-  )
-  const isWindowed = Boolean(watched.window.start && watched.window.end)
-  const choices = (Object.keys(sides) as Chosen['side'][]).filter(side => side !== 'none' || watched.isCount)
-  const numbers = offers?.numbers.filter(each => each !== watched.value) ?? []
-  const isDivisible = !watched.made && !watched.isCount && numbers.length > 0
+function Fields(props: FieldsProps) {
+  const { watched, chosen, change, offers } = props
+  const { about, window } = watched
   return (
     <>
-      <div class="alert-fields" role="group" aria-label="When">
-        <Menu
-          label="What is looked at"
-          choices={all.map(({ title }) => [title, title])}
-          chosen={chosen.title}
-          act={title => change({ title, side: 'above', of: '' })}
-        />
-        {isDivisible &&
-          menu('Divided by', 'of', [['', 'as it is'], ...numbers.map(each => [each, `of ${each}`] as const)])}
-        {menu(
-          'Condition',
-          'side',
-          choices.map(side => [side, sides[side]]),
-        )}
-        {chosen.side !== 'none' && (
-          <>
-            <Field label="Bound" isNumber text={chosen.bound} change={bound => change({ bound })} />
-            {isShare(watched, chosen) && <span>%</span>}
-            {isWindowed && menu('Compared with', 'before', befores)}
-          </>
-        )}
-      </div>
+      {about !== '' && <p class="hint">Of {about}.</p>}
+      <Condition {...props} />
+      <Present {...props} />
       <div class="alert-fields" role="group" aria-label="How often">
-        {watched.window.start && menu('Window', 'window', windows)}
-        {menu('Evaluated', 'every', intervals)}
-        {menu('Patience', 'for', patience)}
-        {menu('Severity', 'severity', severities)}
+        {window.start && <Choice label="Window" field="window" choices={windows} {...props} />}
+        <Choice label="Evaluated" field="every" choices={intervals} {...props} />
+        <Choice label="Patience" field="for" choices={patience} {...props} />
+        <Choice label="Severity" field="severity" choices={severities} {...props} />
       </div>
       <Channels names={offers?.channels ?? []} chosen={chosen} change={change} />
       <Field
@@ -151,6 +142,78 @@ function Fields({ all, watched, chosen, change, offers }: FieldsProps) {
       />
       <Field label="Name" text={chosen.name} change={name => change({ name })} />
     </>
+  )
+}
+
+interface ChoiceProps extends Pick<FieldsProps, 'chosen' | 'change'> {
+  label: string
+  field: keyof Chosen
+  choices: Choices
+  /** What changes with it. */
+  also?: Partial<Chosen>
+}
+
+function Choice({ label, field, choices, chosen, change, also }: ChoiceProps) {
+  const act = (value: string) => change({ [field]: value, ...also })
+  return <LabelledMenu label={label} choices={choices} chosen={String(chosen[field])} act={act} />
+}
+
+/** A bound of another number than that which it was written for is no bound. */
+const unwritten: Partial<Chosen> = { isOwnBound: false }
+
+function Condition(props: FieldsProps) {
+  const { all, watched, chosen, change, offers } = props
+  const titles: Choices = all.map(({ title }) => [title, title])
+  const own = (Object.keys(sides) as Chosen['side'][]).filter(side => side !== 'none' || watched.isCount)
+  const numbers = offers?.numbers.filter(each => each !== watched.value) ?? []
+  const isDivisible = !watched.made && !watched.isCount && numbers.length > 0
+  const divisors: Choices = [['', 'as it is'], ...numbers.map(each => [each, `of ${each}`] as const)]
+  const isWindowed = Boolean(watched.window.start && watched.window.end)
+  return (
+    <div class="alert-fields" role="group" aria-label="When">
+      <Choice
+        label="What is looked at"
+        field="title"
+        choices={titles}
+        also={{ ...unwritten, side: 'above', of: '' }}
+        {...props}
+      />
+      {isDivisible && <Choice label="Divided by" field="of" choices={divisors} also={unwritten} {...props} />}
+      <Choice label="Condition" field="side" choices={own.map(side => [side, sides[side]])} {...props} />
+      {chosen.side !== 'none' && (
+        <>
+          <Field
+            label="Bound"
+            isNumber
+            unit={chosen.before !== '' ? 'times' : isShare(watched, chosen) ? '%' : watched.unit}
+            text={chosen.bound}
+            change={bound => change({ bound, isOwnBound: true })}
+          />
+          {isWindowed && (
+            <Choice label="Compared with" field="before" choices={befores} also={unwritten} {...props} />
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+/** What it is now, whether that would set it off, and a bound that goes by it until one is written. */
+function Present({ preview, watched, chosen, change }: FieldsProps) {
+  const bound = boundFor(preview.valueOf(watched, chosen), chosen, isShare(watched, chosen))
+  // What no window bounds may cost more than one expects.
+  const isBounded = watched.window.start !== undefined
+  useEffect(() => {
+    if (isBounded) preview.look(watched, chosen)
+  }, [chosen.title, chosen.window, chosen.before])
+  useEffect(() => {
+    if (!chosen.isOwnBound && bound !== null && bound !== chosen.bound) change({ bound })
+  }, [bound, chosen.isOwnBound])
+  const said = preview.said(watched, chosen)
+  return (
+    <p class="alert-present" role="status">
+      {said || (!isBounded && <Button press={() => preview.look(watched, chosen)}>What is it now?</Button>)}
+    </p>
   )
 }
 

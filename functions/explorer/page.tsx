@@ -6,8 +6,10 @@ import { listenTo, palette } from './commands.ts'
 import { Button } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import { Header, leave, openPalette, openShortcuts } from './header.tsx'
-import { KeyForm, shareKey, storedKey, storeKey } from './key.tsx'
+import { KeyForm } from './key.tsx'
+import { shareKey, storedKey, storeKey } from './stored-key.ts'
 import { Failure } from './problem.tsx'
+import type { Link } from './link.ts'
 import { allOf, type Shape, shapeOf } from './logs/shape.ts'
 import { type First, Places, type View } from './places.ts'
 import { queryView } from './query/view.tsx'
@@ -69,10 +71,18 @@ function placesOf(key: string, endpoints: Endpoint[]): Places {
       return loaded('Usage', async () => (await import('./usage.tsx')).usageView)
     const shapes = await readShapes(key, endpoint)
     if (shapes.length === 0) return null
-    return loaded('Logs', async () => {
+    const logs = await loaded('Logs', async () => {
       const { LogsView } = await import('./logs/view.tsx')
       return opening => new LogsView({ ...opening, shapes, continueInSql: places.follow })
     })
+    const watched = async (link: Link) =>
+      (await import('./logs/as-alert.ts')).watchedOf({ endpoint, shapes }, link)
+    return { ...logs, watched }
+  }
+  /** On the view of alerts one may make one of what was asked before it. */
+  const watchedBefore = async ({ endpoint, link }: Opening) => {
+    const first = await firsts.get(endpoint)
+    return first?.watched?.(places.leftIn(endpoint, first) ?? link) ?? null
   }
   const places = new Places({
     key,
@@ -86,7 +96,8 @@ function placesOf(key: string, endpoints: Endpoint[]): Places {
     alerts: () =>
       loaded('Alerts', async () => {
         const { alertsView } = await import('./alerts.tsx')
-        return opening => alertsView({ ...opening, follow: places.follow })
+        return opening =>
+          alertsView({ ...opening, follow: places.follow, watched: () => watchedBefore(opening) })
       }),
   })
   onpopstate = () => void places.visit()

@@ -7,7 +7,7 @@ import { recentViews } from './recent.ts'
 import type { Places } from './places.ts'
 import type { Endpoint } from './service.ts'
 import { synonymsOf } from './synonyms.ts'
-import { summaryOf, Views } from './views.ts'
+import { Views } from './views.ts'
 
 interface Props {
   commands: Commands
@@ -25,8 +25,8 @@ export function Palette({ commands, apiKey, endpoint, places, close }: Props) {
   const views = [...saved.all.value, ...device.all.value].map(
     ({ name, address }) => [`Saved view: ${name}`, open(address)] as const,
   )
-  const recent = recentViews(endpoint.name).map(
-    address => [`Recent view: ${summaryOf(address) || 'the plain one'}`, open(address)] as const,
+  const recent = recentViews(endpoint).map(
+    ({ address, text }) => [`Recent view: ${text || 'the plain one'}`, open(address)] as const,
   )
   const all: Commands = { ...commands, ...Object.fromEntries([...views, ...recent]) }
   return (

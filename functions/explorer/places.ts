@@ -34,6 +34,8 @@ export type Kind = 'first' | 'form' | 'alerts'
 export interface First {
   name: 'Logs' | 'Usage' | 'Alerts'
   open(opening: Opening): View
+  /** What of it an alert can look at, as a link asks for it, also where it is not open. */
+  watched?(link: Link): Promise<Watched[]>
 }
 
 interface Setup {
@@ -122,6 +124,11 @@ export class Places {
     }
     remember(link, true)
     void this.visit()
+  }
+
+  /** What was asked in the endpoint's first view when it was left; `null` = it was not open yet. */
+  leftIn(endpoint: Endpoint, first: First): Link | null {
+    return this.#left.get(placeOf(endpoint, first, 'first'))?.link ?? null
   }
 
   /** Another endpoint, in the view that was open last. */

@@ -11,6 +11,7 @@ import {
   type Layer,
   missingAt,
   nextWithValues,
+  textWidth,
   type Size,
   timesOf,
 } from './axes.ts'
@@ -131,18 +132,18 @@ function Axes({ course, geometry, isFull, zone }: Drawn & { isFull: boolean; zon
   const { left, width, height, units } = geometry
   const end = left + width
   const beside = (i: number) => end + units.slice(1, i).reduce((sum, unit) => sum + gutterOf(unit, isFull), 6)
+  const corner = end + gutterOf(units[0] ?? '', isFull) - 2
+  const times = isFull
+    ? timesOf(course, geometry, zone, { end: beside(units.length), share: 0.5 })
+    : timesOf(course, geometry, zone, { end: corner - textWidth(shortName(zone)) - 6, share: 1 })
   const places = units.map((unit, i) =>
-    !isFull
-      ? { x: end + gutterOf(unit, isFull) - 2, class: 'most' }
-      : i === 0
-        ? { x: left - 6, class: 'most' }
-        : { x: beside(i) },
+    !isFull ? { x: corner, class: 'most' } : i === 0 ? { x: left - 6, class: 'most' } : { x: beside(i) },
   )
   return (
     <>
       <rect class="ground" x={left} y={0} width={width} height={height} />
       <line class="base" x1={left} x2={end} y1={height + 0.5} y2={height + 0.5} />
-      {timesOf(course, geometry, zone).map(({ x, text }) => (
+      {times.map(({ x, text }) => (
         <text key={text} x={x} y={height + 13} class={isFull ? 'middle' : undefined}>
           {text}
         </text>
@@ -162,12 +163,18 @@ function Axes({ course, geometry, isFull, zone }: Drawn & { isFull: boolean; zon
         }),
       )}
       {!isFull && (
-        <text {...places[0]} y={height + 13}>
-          {zoneName(zone)}
+        <text x={corner} class="most" y={height + 13}>
+          {shortName(zone)}
         </text>
       )}
     </>
   )
+}
+
+/** As there is room: `Europe/Berlin`, but of `America/Argentina/Buenos_Aires` the last name. */
+function shortName(zone: Zone): string {
+  const name = zoneName(zone)
+  return name.length <= 16 ? name : name.replace(/^.*\//, '').replaceAll('_', ' ')
 }
 
 function Values({ course, geometry }: Drawn) {

@@ -1,6 +1,5 @@
 /** The window that makes an endpoint of what is on the page. */
-import { Menu } from './controls.tsx'
-import { Drafting, Field, openAfresh } from './drafting.tsx'
+import { Drafting, Field, LabelledMenu, openAfresh } from './drafting.tsx'
 import type { Savable } from './logs/as-endpoint.ts'
 import { draftEndpoint, type Endpoint, listEndpoints } from './service.ts'
 
@@ -46,7 +45,7 @@ export function SaveAs({ apiKey, endpoint, all, close }: Props) {
       fields={({ title, name, description }, change) => (
         <>
           {all.length > 1 && (
-            <Menu
+            <LabelledMenu
               label="What becomes an endpoint"
               choices={all.map(each => [each.title, each.title])}
               chosen={title}

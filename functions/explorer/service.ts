@@ -145,6 +145,11 @@ export function listAlerts(
   return resultOf(send(key, `${pathOf(endpoint)}/alerts`, signal ? { signal } : {}))
 }
 
+/** Those on all endpoints that the key may call. @throws ServiceError; DOMException where `signal` ended it */
+export function listAllAlerts(key: string, signal: AbortSignal): Promise<AlertStatus[]> {
+  return resultOf(send(key, 'api/alerts', { signal }))
+}
+
 /**
  * The files of an endpoint that answers as the SQL does, of an alert on an endpoint, or of both.
  * @param write puts them into `queries/`

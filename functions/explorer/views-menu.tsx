@@ -6,7 +6,8 @@ import { useEffect, useMemo } from 'preact/hooks'
 import type { View, ViewText } from '../../shared/endpoints/views.ts'
 import { Button, TextInput } from './controls.tsx'
 import type { Endpoint } from './service.ts'
-import { summaryOf, Views } from './views.ts'
+import { summaryOf } from './summary.ts'
+import { Views } from './views.ts'
 
 interface Props {
   apiKey: string
@@ -19,7 +20,7 @@ interface Props {
 export function ViewsMenu({ apiKey, endpoint, address, open }: Props) {
   const { saved, device, own } = useMemo(() => Views.of(apiKey, endpoint), [])
   useEffect(() => void Promise.all([saved.read(), device.read()]), [])
-  const recent = useMemo(() => recentViews(endpoint.name), [])
+  const recent = useMemo(() => recentViews(endpoint), [])
   return (
     <>
       <Save views={own} isShared={own === saved} address={address} />
@@ -32,10 +33,10 @@ export function ViewsMenu({ apiKey, endpoint, address, open }: Props) {
         <section aria-label="Recent">
           <h3>Recent</h3>
           <ul class="views-list">
-            {recent.map(each => (
-              <li key={each}>
-                <Button class="link" press={() => open(each)}>
-                  {summaryOf(each) || 'The plain view'}
+            {recent.map(({ address, text }) => (
+              <li key={address}>
+                <Button class="link" press={() => open(address)}>
+                  {text || 'The plain view'}
                 </Button>
               </li>
             ))}

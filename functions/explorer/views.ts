@@ -2,10 +2,7 @@
 import { type Signal, signal } from '@preact/signals'
 import type { View, ViewText } from '../../shared/endpoints/views.ts'
 import { readItem, writeItem } from './local-storage.ts'
-import { readLink } from './link.ts'
 import { addressOfSql } from './recent.ts'
-import { ranges } from './logs/range.ts'
-import { initial, readFilter } from './logs/state.ts'
 import { type Endpoint, listViews, removeView, saveView, ServiceError } from './service.ts'
 
 /** Where views are: those that are saved there can be changed. */
@@ -131,45 +128,4 @@ async function problemOf(call: () => Promise<void>): Promise<string> {
     if (!(error instanceof ServiceError)) throw error
     return error.problem.detail
   }
-}
-
-/** `edge_logs, "timeout", error, path = /rest, last 6 hours`: what a view asks for, in a line. */
-export function summaryOf(address: string): string {
-  const link = readLink(address)
-  if (!link) return ''
-  if (link.sql !== null) return shortened(link.sql.replaceAll(/\s+/g, ' '))
-  const said = (name: string) => link.view.find(([other]) => other === name)?.[1]
-  const words = link.view.flatMap(([name, value]) => wordsFor[name]?.(value) ?? [])
-  const own = Object.entries(link.values).map(([name, value]) => `${name} ${value}`)
-  return shortened([...words, rangeText(said('from'), said('to')), ...own].filter(Boolean).join(', '))
-}
-
-const longest = 120
-
-function shortened(text: string): string {
-  return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()} …`
-}
-
-const last = (path: string) => path.split('.').at(-1)!
-
-/** The page's own words of an address. */
-const wordsFor: Record<string, (value: string) => string> = {
-  table: value => (value === '*' ? 'all tables' : value),
-  search: value => `“${value}”`,
-  severity: value => value.replaceAll(',', ' or '),
-  where: value => {
-    const filter = readFilter(value)
-    return filter ? `${last(filter.path)} ${filter.operator} ${String(filter.value)}` : value
-  },
-  by: value => `by ${last(value)}`,
-  measure: value => value.replace(/:.*\./, ' '),
-  sort: value => `sorted by ${last(value)}`,
-  view: () => 'form',
-}
-
-function rangeText(from?: string, to?: string): string {
-  if (from === undefined && to === undefined) return ''
-  const written = { from: from ?? initial.from, to: to ?? initial.to }
-  const listed = ranges.find(range => range.from === written.from && range.to === written.to)
-  return listed?.text.toLowerCase() ?? `${written.from || 'the first'} to ${written.to || 'the last'}`
 }

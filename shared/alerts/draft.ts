@@ -5,7 +5,7 @@ import type { Row } from '../engines/engine.ts'
 import type { Column } from '../sql/types.ts'
 import { yamlOf } from '../yaml-of.ts'
 import { type AlertCase, alertFrom, type AlertFile } from './alert-file.ts'
-import { evaluate } from './state.ts'
+import { evaluate } from './condition.ts'
 import { alertFaults } from './faults.ts'
 
 /** What a caller wants an alert to be, as its file has it. */

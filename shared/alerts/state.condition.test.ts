@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Row } from '../engines/engine.ts'
 import type { Condition } from '../endpoints/definition.ts'
-import { evaluate, fillText } from './state.ts'
+import { evaluate } from './condition.ts'
+import { fillText } from './state.ts'
 
 const rows = (...values: Row['string'][]): Row[] => values.map(n => ({ n: n! }))
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Alert, Endpoint } from '../endpoints/definition.ts'
-import { type Finding, firstState, shownState, step } from './state.ts'
+import type { Finding } from './condition.ts'
+import { firstState, shownState, step } from './state.ts'
 import { advance, type AlertRecord, type Subject } from './record.ts'
 import { toldBy } from './testing/model.ts'
 

@@ -2,10 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { apply } from '../../../infra/lqe/apply/apply.ts'
 import { readAlert } from '../../../infra/lqe/apply/read.ts'
 import { failedAlertCases } from '../../../infra/lqe/endpoint-tests/command.ts'
+import type { Row } from '../../../shared/engines/engine.ts'
 import type { AlertStatus } from '../../../shared/alerts/list.ts'
 import { loadConfig } from '../../../shared/config.ts'
 import type { DraftAnswer } from '../../query/draft.ts'
@@ -13,10 +14,11 @@ import type { TableDescription } from '../../query/endpoints.ts'
 import { edgeRow } from '../../testing/edges.ts'
 import { startService, type TestService } from '../../testing/service.ts'
 import { warmEndpoints } from '../../warm/handler.ts'
-import { alertOf, type Chosen, firstChoice, type Watched } from '../alerts.ts'
-import { type Endpoint, parametersOf } from '../service.ts'
+import { AlertPreview } from '../alert-preview.ts'
+import { alertOf, type Chosen, firstChoice, rowsWatched, type Watched } from '../alerts.ts'
+import { type Answer, type Endpoint } from '../service.ts'
 import { appRow, withAppLogs } from '../testing/app-logs.ts'
-import { watchedBy } from './as-alert.ts'
+import { watchedBy, watchedOf } from './as-alert.ts'
 import { type Shape, shapeOf } from './shape.ts'
 import { type Filter, initial, type State } from './state.ts'
 
@@ -77,14 +79,7 @@ function viewed(of: string, table: string, patch: Partial<State>, measure = 'row
 
 function ownRows(of: string, sql?: string): Watched {
   const made = sql === undefined ? null : { sql, values: {}, redact: false, parameters: {} }
-  return {
-    title: 'Rows',
-    made,
-    value: 'rows',
-    isCount: true,
-    values: {},
-    window: parametersOf(endpoints.get(of)!),
-  }
+  return rowsWatched(endpoints.get(of)!, {}, made)
 }
 
 async function draft(of: string, watched: Watched, chosen: Partial<Chosen>): Promise<DraftAnswer> {
@@ -114,6 +109,33 @@ async function stateOf(of: string, watched: Watched, chosen: Partial<Chosen>): P
   const response = await service.fetch(`/api/endpoints/${source.endpoint}/alerts`)
   const { result } = (await response.json()) as { result: AlertStatus[] }
   return result.find(({ alert }) => alert === source.alert.name)!
+}
+
+/** What the window says of it before it is made. */
+async function presentOf(of: string, watched: Watched, patch: Partial<Chosen>) {
+  const calls: Promise<Answer>[] = []
+  const run: ConstructorParameters<typeof AlertPreview>[0] = ({ sql, values }) => {
+    const path = `/api/endpoints/query/${of}?${new URLSearchParams(values)}`
+    const body = {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ sql }),
+    }
+    const call = service.fetch(path, sql === null ? {} : body).then(async response => {
+      const { result: rows } = (await response.json()) as { result: Row[] }
+      return { rows } as Answer
+    })
+    calls.push(call)
+    return call
+  }
+  const preview = new AlertPreview(run)
+  const chosen: Chosen = { ...firstChoice, title: watched.title, name: 'x', ...patch }
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(now) // the service's
+  preview.look(watched, chosen)
+  clock.mockRestore()
+  await Promise.all(calls)
+  await new Promise(resolve => setTimeout(resolve))
+  return { value: preview.valueOf(watched, chosen), said: preview.said(watched, chosen), calls: calls.length }
 }
 
 const filter = (path: string, value: Filter['value']): Filter => ({ path, operator: '=', value })
@@ -193,6 +215,28 @@ describe('an alert that is made of a view', () => {
     const [of, one] = watched()
     const { state, value: last } = await stateOf(of, one, chosen)
     expect([state, last]).toEqual([found, value])
+    const present = await presentOf(of, one, chosen)
+    expect([present.value, present.calls]).toEqual([value, chosen.before ? 2 : 1])
+    expect(present.said).toMatch(found === 'firing' ? /: it would fire\.$/ : /: it would not fire\.$/)
+  })
+
+  test('is the same from the view of alerts as from the logs, of which the link is', () => {
+    const subject = { endpoint: endpoints.get('logs.all')!, shapes: shapes.get('logs.all')! }
+    const view: [string, string][] = [
+      ['table', 'edge_logs'],
+      ['severity', 'error'],
+      ['search', 'done'],
+      ['measure', 'average:metadata.response.origin_time'],
+    ]
+    const link = { endpoint: 'logs.all', values: {}, sql: null }
+    expect(watchedOf(subject, { ...link, view }).map(({ title, about }) => [title, about])).toEqual([
+      ['Average origin_time (ms)', 'errors in edge_logs, “done”'],
+      ['Entries', 'errors in edge_logs, “done”'],
+      ['Share of 5xx', 'edge_logs, “done”'],
+      ['Share of 4xx', 'errors in edge_logs, “done”'],
+    ])
+    const plain = watchedOf(subject, { ...link, view: [['view', 'alerts']] })
+    expect(plain[0]).toMatchObject({ title: 'Entries', about: 'edge_logs' })
   })
 
   test('has what was chosen in its file, and names the endpoint that goes with it', async () => {

@@ -1,22 +1,30 @@
 /** What of the logs view an alert can look at: one row of numbers over a window of time that moves. */
 import type { Watched } from '../alerts.ts'
+import { iso } from '../../../shared/answers/times.ts'
+import type { Link } from '../link.ts'
 import { now, parametersOf } from '../service.ts'
+import { wordsOf } from '../summary.ts'
 import { freshBounds, made, type Shown } from './as-endpoint.ts'
-import { conditionOf, from } from './conditions.ts'
+import { type Asked, conditionOf, from } from './conditions.ts'
 import { first, lines } from './values.ts'
-import { measuring, sharesOf, titleOf } from './measure.ts'
+import { measuring, sharesOf, titleOf, unitOfMeasure } from './measure.ts'
+import type { Range } from './range.ts'
 import { measureOf, nameOf } from './shape.ts'
 import { aggregates } from './sql.ts'
-import type { State } from './state.ts'
-import type { Store } from './store.ts'
+import { type Subject, shapeNamed, stateFrom } from './initial-state.ts'
+import { addressOf, initial, type State } from './state.ts'
 
-/** The number of entries, what the chart shows of them, and shares of them. */
-export function watchedIn({ endpoint, state: { value: state }, shape }: Store): Watched[] {
-  const shown = { endpoint, state, shape: shape.value, range: { from: null, to: null } }
-  const measures = [
-    ...new Set(['rows', state.measure, ...sharesOf(shape.value, state).map(([each]) => each)]),
-  ]
-  return measures.map(measure => watchedBy(shown, measure))
+/** The same of a link to the logs, as of the logs themselves. */
+export function watchedOf(subject: Subject, link: Link): Watched[] {
+  const { state } = stateFrom(link, subject)
+  return watchedIn({ endpoint: subject.endpoint, state, shape: shapeNamed(subject, state.table) })
+}
+
+/** What the chart shows of the entries comes first, then their number, and shares of them. */
+export function watchedIn(shown: Pick<Shown, 'endpoint' | 'state' | 'shape'>): Watched[] {
+  const { state, shape } = shown
+  const measures = new Set([state.measure, 'rows', ...sharesOf(shape, state).map(([each]) => each)])
+  return [...measures].map(measure => watchedBy({ ...shown, range: { from: null, to: null } }, measure))
 }
 
 /** @param measure as the state has it */
@@ -31,18 +39,37 @@ export function watchedBy({ endpoint, state, shape }: Shown, measure: string): W
     'COUNT(*) AS entries',
     of && !isShare && `${aggregates[of.kind as keyof typeof aggregates](first(of.field))} AS ${number}`,
   ]
-  const { start = freshBounds.from, end = freshBounds.to } = parametersOf(endpoint)
+  const own = parametersOf(endpoint)
+  const { start = freshBounds.from, end = freshBounds.to } = own
+  const sqlOf = (asked: Partial<Asked>, range: Range) =>
+    lines(
+      `SELECT ${columns.filter(Boolean).join(', ')}`,
+      ...from({ ...narrowed, ...asked }, shape, range, { read: [of?.field] }),
+    )
   return {
     title: of ? titleOf({ by: '', measure }, shape) : 'Entries',
-    made: made({ endpoint, state: narrowed, shape, range: window, isWindow: true }, (asked, range) =>
-      lines(
-        `SELECT ${columns.filter(Boolean).join(', ')}`,
-        ...from({ ...narrowed, ...asked }, shape, range, { read: [of?.field] }),
-      ),
-    ),
+    about: aboutOf(narrowed, endpoint),
+    made: made({ endpoint, state: narrowed, shape, range: window, isWindow: true }, sqlOf),
     ...(isShare ? { value: 'matching', of: 'entries' } : { value: number }),
     isCount: !of,
+    unit: of ? unitOfMeasure(measure, shape) : 'entries',
     values: state.values,
     window: { start, end },
+    query: (from, to) => ({
+      sql: sqlOf({}, { from, to }),
+      values: {
+        ...state.values,
+        ...(own.start && { [own.start]: iso(from - 1) }),
+        ...(own.end && { [own.end]: iso(to) }),
+      },
+      redact: state.redact,
+    }),
   }
+}
+
+/** `errors in edge_logs, “timeout”`: which entries, in words. */
+function aboutOf(state: State, endpoint: Shown['endpoint']): string {
+  const { view } = addressOf(state, { ...initial, values: {}, table: '', redact: endpoint.redact })
+  const narrowing = ['table', 'search', 'severity', 'where']
+  return wordsOf({ view: view.filter(([name]) => narrowing.includes(name)) }).join(', ')
 }

@@ -13,7 +13,8 @@ import { startService, type TestService } from '../../testing/service.ts'
 import { type Endpoint, parametersOf } from '../service.ts'
 import { appRow, withAppLogs } from '../testing/app-logs.ts'
 import { chartAsEndpoint, type Made, rowsAsEndpoint, type Shown } from './as-endpoint.ts'
-import { rangeOf } from './range.ts'
+import { momentSql, reachOf } from './moment-sql.ts'
+import { momentOf, rangeOf } from './range.ts'
 import { allOf, type Shape, shapeOf } from './shape.ts'
 import { histogramSql, rowsSql } from './sql.ts'
 import { type Filter, initial, type State } from './state.ts'
@@ -38,6 +39,18 @@ labels: { team: ops }
 explore: { entries: { message: words, severity: grade } }
 `
 
+/** One with bounds that always have a value. */
+const preset = `WITH entries AS (
+  SELECT t.* FROM \`app.logs\` AS t WHERE t.timestamp > @since AND t.timestamp <= @until
+)
+SELECT id FROM entries`
+const presetYaml = bareYaml.replace('b11', 'b12').replace(
+  '{ properties: {} }',
+  `{ properties: {
+  since: { type: string, format: iso-timestamp, default: -10m },
+  until: { type: string, format: iso-timestamp, default: -5m } } }`,
+)
+
 beforeAll(async () => {
   const tables: Record<string, object[]> = {}
   for (const entries of sampleEntries(400, 1, new Date(now)))
@@ -49,6 +62,8 @@ beforeAll(async () => {
   queries = app.queries
   writeFileSync(join(queries, 'bare.sql'), bare)
   writeFileSync(join(queries, 'bare.yaml'), bareYaml)
+  writeFileSync(join(queries, 'preset.sql'), preset)
+  writeFileSync(join(queries, 'preset.yaml'), presetYaml)
   service = await startService({
     tables,
     queries,
@@ -56,7 +71,7 @@ beforeAll(async () => {
   })
   const listed = (await (await service.fetch('/api/endpoints')).json()) as { result: Endpoint[] }
   for (const endpoint of listed.result) endpoints.set(endpoint.name, endpoint)
-  for (const name of ['logs.all', 'app', 'bare']) {
+  for (const name of ['logs.all', 'app', 'bare', 'preset']) {
     const response = await service.fetch(`/api/endpoints/${name}/tables`)
     const { result } = (await response.json()) as { result: TableDescription[] }
     shapes.set(
@@ -123,9 +138,20 @@ const filter = (path: string, operator: Filter['operator'], value: Filter['value
 const status = 'metadata.response.status_code'
 const method = 'metadata.request.method'
 
+const yesterday = { from: 'now-1d/d', to: 'now-1d/d', zone: 'Europe/Berlin' }
+
 const views: [what: string, endpoint: string, table: string, patch: Partial<State>, parameters: string[]][] =
   [
     ['a range that moves', 'logs.all', 'edge_logs', {}, []],
+    ['yesterday in a zone', 'logs.all', 'edge_logs', yesterday, []],
+    ['today, over a table whose bounds are preset', 'preset', 'entries', { from: 'now/d', to: 'now/d' }, []],
+    [
+      'today, over a table without bounds',
+      'bare',
+      'entries',
+      { from: 'now/d', zone: 'Asia/Kolkata' },
+      ['since'],
+    ],
     [
       'a search, a filter, severities and columns',
       'logs.all',
@@ -189,6 +215,34 @@ const views: [what: string, endpoint: string, table: string, patch: Partial<Stat
     ],
   ]
 
+test('a time that moves is the same moment in SQL as on the page', async () => {
+  const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Pacific/Kiritimati']
+  const written =
+    'now/d today now-1d/d yesterday now-2d/d now/w now-1w/w now/M now-1M/M now-3M now/y now/h now-1d-6h -2h/h now/d+6h'
+  const cases = zones.flatMap(zone =>
+    written.split(' ').flatMap(text => [false, true].map(isEnd => ({ text, zone, isEnd }))),
+  )
+  const moments = cases.map(({ text, zone, isEnd }) => `UNIX_MICROS(${momentSql(text, zone, isEnd)})`)
+  const { rows } = await ask(
+    '/api/endpoints/query/bare',
+    `SELECT [${moments.join(', ')}] AS moments FROM entries LIMIT 1`,
+  )
+  const expected = cases.map(({ text, zone, isEnd }) => momentOf(text, now * 1000, zone, isEnd))
+  expect(cases.map((each, i) => [each, (rows[0]!['moments'] as number[])[i]])).toEqual(
+    cases.map((each, i) => [each, expected[i]]),
+  )
+  expect(momentSql('2026-03-10', 'UTC')).toBeNull()
+})
+
+test('the time that is told the service reaches back behind the one that is written', () => {
+  expect(['now-1d/d', 'now/w', 'now-1M/M', 'now-90m/m'].map(reachOf)).toEqual([
+    '-50h',
+    '-169h',
+    '-1490h',
+    '-2h',
+  ])
+})
+
 describe('an endpoint that is made of a view', () => {
   test.each(views)('has the rows of %s', async (what, endpoint, table, patch, parameters) => {
     const shown = shownOf(endpoint, table, patch)
@@ -199,6 +253,21 @@ describe('an endpoint that is made of a view', () => {
     const { rows } = await answerOf(endpoint, made, required)
     expect(rows).toEqual(expected)
     expect(rows.length > 0).toBe(!what.startsWith('no entry'))
+  })
+
+  test('of yesterday has no date, so that it means the day before whenever it is asked', async () => {
+    const shown = shownOf('logs.all', 'edge_logs', yesterday)
+    const { files, name } = await answerOf('logs.all', rowsAsEndpoint(shown, 100), { project })
+    expect(files[0]).toContain("DATETIME_SUB(CURRENT_DATETIME('Europe/Berlin'), INTERVAL 1 DAY)")
+    expect(files.join('\n')).not.toContain('2026-03')
+    const bounds = {
+      iso_timestamp_start: '2026-03-07T22:59:59.999Z',
+      iso_timestamp_end: '2026-03-08T23:00:00Z',
+    }
+    const other = await ask(`/api/endpoints/query/${name}?${new URLSearchParams({ project, ...bounds })}`)
+    const before = shownOf('logs.all', 'edge_logs', { ...yesterday, from: 'now-2d/d', to: 'now-2d/d' })
+    expect(other.rows).toEqual(await viewed(before, rowsSql(before.state, before.shape, before.range, 100)))
+    expect(other.rows.length).toBeGreaterThan(0)
   })
 
   test('takes other values of its parameters, and other times', async () => {

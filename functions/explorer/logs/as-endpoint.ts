@@ -4,11 +4,13 @@ import type { ParameterDefinition } from '../../../shared/endpoints/definition.t
 import type { Wish } from '../../../shared/sandbox/as-endpoint.ts'
 import { type Endpoint, parametersOf } from '../service.ts'
 import { alike, type Asked } from './conditions.ts'
+import { momentSql, reachOf } from './moment-sql.ts'
 import type { Range } from './range.ts'
 import { type Field, fieldAt, nameOf, type Shape, tableColumn } from './shape.ts'
 import { histogramSql, rowsSql } from './sql.ts'
 import type { Filter, Scalar, State } from './state.ts'
 import type { Store } from './store.ts'
+import { zoneName } from './zone.ts'
 
 export interface Shown {
   endpoint: Endpoint
@@ -60,7 +62,7 @@ export function made(shown: Shown, sqlOf: (asked: Partial<Asked>, range: Range) 
     ...Object.keys(bounds.parameters),
   ])
   return {
-    sql: sqlOf({ filters, bounds: bounds.named }, bounds.range),
+    sql: sqlOf({ filters, bounds: bounds.compared }, bounds.range),
     parameters: { ...bounds.parameters, ...parameters },
     values: { ...state.values, ...bounds.values },
     redact: state.redact,
@@ -70,39 +72,62 @@ export function made(shown: Shown, sqlOf: (asked: Partial<Asked>, range: Range) 
 /** Names of the parameters where the endpoint has none of its own. */
 export const freshBounds = { from: 'since', to: 'until' } as const
 
-/**
- * The endpoint's own bounds where it has them, of which the first is exclusive and the last inclusive; else parameters of that
- * kind. A relative time stays so, and up to now needs no bound.
- */
-function boundsOf({ endpoint, state, range, isWindow = false }: Shown) {
+/** An end of the range, as calls of the endpoint have it. */
+interface Bound {
+  values?: Record<string, string>
+  parameters?: Parameters
+  /** What its SQL compares the time with; absent = nothing. */
+  compared?: string
+}
+
+type Side = keyof Range
+
+/** A relative time stays so, and up to now needs no bound. */
+function boundsOf(shown: Shown) {
+  const { endpoint, state, range, isWindow = false } = shown
   const { start, end } = parametersOf(endpoint)
-  const own = { from: start, to: end }
-  const isOpen = (written: string) => written === 'now' && !isWindow
-  const values: Record<string, string> = {}
-  const parameters: Parameters = {}
-  const left = { ...range }
-  const given: Asked['bounds'] = {}
-  for (const side of ['from', 'to'] as const) {
-    const micros = range[side]
-    const written = state[side]
-    if (micros === null || isOpen(written)) left[side] = null
-    if (left[side] === null) continue
-    const [name, fresh] = [own[side], freshBounds[side]]
-    const isRelative = /^(now|(now)?-\d+[smhdw])$/.test(written)
-    if (name !== undefined) {
-      values[name] = isRelative ? written : iso(micros! - 1)
-      left[side] = null
-    } else {
-      parameters[fresh] = {
-        type: 'string',
-        format: 'iso-timestamp',
-        description: `Only entries ${side === 'from' ? 'from this time on' : 'before this time'}.`,
-        default: isRelative ? written : iso(micros!),
-      }
-      given[side] = fresh
-    }
+  const boundOf = (side: Side, own?: string): Bound => {
+    const isOpen = range[side] === null || (state[side] === 'now' && !isWindow)
+    if (isOpen) return {}
+    return own === undefined ? freshBound(side, shown) : ownBound(side, own, shown)
   }
-  return { values, parameters, range: left, named: given }
+  const [from, to] = [boundOf('from', start), boundOf('to', end)]
+  return {
+    values: { ...from.values, ...to.values },
+    parameters: { ...from.parameters, ...to.parameters },
+    range: { from: from.compared ? range.from : null, to: to.compared ? range.to : null },
+    compared: { ...(from.compared && { from: from.compared }), ...(to.compared && { to: to.compared }) },
+  }
+}
+
+/** A time relative to now as the service reads it; others, such as the beginning of today in a zone, are in the SQL. */
+const isRelative = (written: string) => /^(now|(now)?-\d+[smhdw])$/.test(written)
+
+/** Of a parameter of its own. */
+function freshBound(side: Side, { state, range }: Shown): Bound {
+  const [written, name] = [state[side], freshBounds[side]]
+  const moving = isRelative(written) ? null : momentSql(written, state.zone, side === 'to')
+  const preset = isRelative(written) ? written : iso(range[side]!)
+  const without = moving === null ? '' : `; without it, ${written} in ${zoneName(state.zone)}`
+  const description = `Only entries ${side === 'from' ? 'from this time on' : 'before this time'}${without}.`
+  const definition = { type: 'string', format: 'iso-timestamp', description } as const
+  return {
+    parameters: { [name]: moving === null ? { ...definition, default: preset } : definition },
+    compared: `${side === 'from' ? '>=' : '<'} ${moving === null ? `@${name}` : `COALESCE(@${name}, ${moving})`}`,
+  }
+}
+
+/** Of a parameter of the endpoint, of which the first is exclusive and the last inclusive. */
+function ownBound(side: Side, name: string, { endpoint, state, range }: Shown): Bound {
+  const written = state[side]
+  const moving = isRelative(written) ? null : momentSql(written, state.zone, side === 'to')
+  if (moving === null) return { values: { [name]: isRelative(written) ? written : iso(range[side]! - 1) } }
+  const last = side === 'from' ? moving : `TIMESTAMP_SUB(${moving}, INTERVAL 1 MICROSECOND)`
+  const sign = side === 'from' ? '>=' : '<='
+  const { required, default: preset } = endpoint.parameters.find(parameter => parameter.name === name)!
+  if (!required && preset === undefined) return { compared: `${sign} COALESCE(@${name}, ${last})` }
+  // It always has a value, which is to let all of the range through.
+  return { values: { [name]: side === 'from' ? reachOf(written) : 'now' }, compared: `${sign} ${last}` }
 }
 
 /** Filters for one value as parameters; alternatives, exclusions and what decides which tables are read stay in the SQL. */

@@ -18,7 +18,7 @@ import { type Field, fieldAt, type Shape, tableColumn } from './shape.ts'
 import type { Filter, Severity, State } from './state.ts'
 
 export interface Asked extends Pick<State, 'search' | 'scope' | 'severity' | 'filters'> {
-  /** Parameters that have the ends of the range, in the SQL of an endpoint (`as-endpoint.ts`). */
+  /** What the time is compared with at the ends of the range, in the SQL of an endpoint (`as-endpoint.ts`): `>= @since`. */
   bounds?: { from?: string; to?: string }
 }
 
@@ -108,8 +108,8 @@ function conditions(
   { from, to }: Range,
 ): (string | null)[] {
   return [
-    from === null ? null : `${at(shape.time)} >= ${valueOr(bounds.from, timestamp(from))}`,
-    to === null ? null : `${at(shape.time)} < ${valueOr(bounds.to, timestamp(to))}`,
+    from === null ? null : `${at(shape.time)} ${bounds.from ?? `>= ${timestamp(from)}`}`,
+    to === null ? null : `${at(shape.time)} ${bounds.to ?? `< ${timestamp(to)}`}`,
     searched(search, scope, shape),
     shape.severity && severity.length > 0
       ? `${severityOf(shape.severity)} IN (${severity.map(string).join(', ')})`

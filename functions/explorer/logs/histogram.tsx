@@ -85,7 +85,9 @@ export function Legend({ store }: { store: Store }) {
   const chart = store.chart.answer.value?.data
   const lacking = store.uncharted.value
   return (
-    <div class={`bars-legend${store.isChartOld.value ? ' old' : ''}`}>
+    <div
+      class={`bars-legend${store.isChartOld.value ? ' old' : ''}`}
+      onWheel={({ currentTarget, deltaY }) => void (currentTarget.scrollLeft += deltaY)}>
       {chart?.bars && lacking > 0 && <span class="hint">not in the chart: {rowsText(lacking)}</span>}
       {chart?.bars && <Keys bars={chart.bars} chart={chart} store={store} />}
     </div>

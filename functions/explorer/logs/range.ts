@@ -64,7 +64,7 @@ export function momentOf(
 ): number | null | undefined {
   const text = written.trim()
   if (text === '') return null
-  return isAbsolute(text) ? absoluteOf(text, zone) : relativeOf(inNotation(text), now, zone, isEnd)
+  return isAbsolute(text) ? absoluteOf(text, zone) : relativeOf(text, now, zone, isEnd)
 }
 
 function isAbsolute(text: string): boolean {
@@ -103,22 +103,36 @@ const units: Record<string, number> = { s: 1e6, m: 6e7, h: 3.6e9, d: 8.64e10, w:
 
 const notation = /^(?:now|(?=-))((?:[+-]\d{1,6}[smhdwMy]|\/[smhdwMy])*)$/
 
+/** A step from now: by a length of time, by days of the zone's calendar, or to the bounds of a unit. */
+export interface Step {
+  kind: 'exact' | 'calendar' | 'round'
+  unit: string
+  count: number
+}
+
 /**
  * Grafana's notation: steps from now, by a length of time or to the bounds of a unit, `now-1d/d`. A day is 24 hours; with a
  * rounding it is one of the zone's calendar, which has 23 or 25 where the clocks change. Weeks begin on Monday.
+ * @returns `null` for a text that is not relative to now
  */
-function relativeOf(text: string, now: number, zone: Zone, isEnd: boolean): number | undefined {
-  const steps = notation.exec(text)?.[1]
-  if (steps === undefined) return undefined
-  let at = now
+export function stepsOf(written: string): Step[] | null {
+  const steps = notation.exec(inNotation(written.trim()))?.[1]
+  if (steps === undefined) return null
   const isExact = (unit: string) => /[smh]/.test(unit) || (/[dw]/.test(unit) && !steps.includes('/'))
-  for (const [, sign, count, unit = ''] of steps.matchAll(/([+\-/])(\d*)(\w)/g)) {
-    const by = Number(`${sign}${count}`)
-    if (sign === '/') at = roundedTo(unit, at, zone, isEnd)
-    else if (isExact(unit)) at += by * units[unit]!
-    else at = momentAt(movedBy(by, unit, at + offsetAt(at, zone)), zone)
+  return [...steps.matchAll(/([+\-/])(\d*)(\w)/g)].map(([, sign, count, unit = '']) => ({
+    kind: sign === '/' ? 'round' : isExact(unit) ? 'exact' : 'calendar',
+    unit,
+    count: sign === '/' ? 0 : Number(`${sign}${count}`),
+  }))
+}
+
+function relativeOf(text: string, now: number, zone: Zone, isEnd: boolean): number | undefined {
+  const by: Record<Step['kind'], (at: number, step: Step) => number> = {
+    exact: (at, { unit, count }) => at + count * units[unit]!,
+    calendar: (at, { unit, count }) => momentAt(movedBy(count, unit, at + offsetAt(at, zone)), zone),
+    round: (at, { unit }) => roundedTo(unit, at, zone, isEnd),
   }
-  return at
+  return stepsOf(text)?.reduce((at, step) => by[step.kind](at, step), now)
 }
 
 function roundedTo(unit: string, at: number, zone: Zone, isEnd: boolean): number {
@@ -239,7 +253,7 @@ function digitsOf(written: string): number {
 }
 
 /** In seconds: widths that divide a minute, an hour, a day, or are whole days and weeks. */
-const widths = [
+export const widths = [
   0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200,
   86_400, 172_800, 604_800, 1_209_600, 2_592_000, 7_776_000, 31_536_000,
 ]

@@ -95,7 +95,8 @@ export class LogsView implements View {
 
   async watched(): Promise<Watched[]> {
     const { watchedIn } = await import('./as-alert.ts')
-    return watchedIn(this.#store)
+    const { endpoint, state, shape } = this.#store
+    return watchedIn({ endpoint, state: state.value, shape: shape.value })
   }
 
   revisit(link: Link): void {

@@ -5,7 +5,7 @@
 import { batch, computed, type Signal, signal } from '@preact/signals'
 import type { Problem } from '../../../shared/errors.ts'
 import { type Link, writeLink } from '../link.ts'
-import type { Watched } from '../alerts.ts'
+import { rowsWatched, type Watched } from '../alerts.ts'
 import type { Savable } from '../logs/as-endpoint.ts'
 import { takeLatest } from '../resource.ts'
 import { isZone, type Zone } from '../logs/zone.ts'
@@ -208,8 +208,7 @@ export class QueryStore {
   watched(): Watched[] {
     const { values } = this.query.peek()
     const [own] = this.savable()
-    const window = parametersOf(this.endpoint)
-    return [{ title: 'Rows', made: own?.made ?? null, value: 'rows', isCount: true, values, window }]
+    return [rowsWatched(this.endpoint, values, own?.made ?? null)]
   }
 
   #isOfField(name: string): boolean {

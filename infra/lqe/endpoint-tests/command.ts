@@ -11,7 +11,8 @@ import { typedPath } from '../path.ts'
 import { type EndpointTests, readTests } from './read.ts'
 import { type Outcome, runTests, withRows } from './run.ts'
 import { print } from '../print.ts'
-import { evaluate, fillText } from '../../../shared/alerts/state.ts'
+import { evaluate } from '../../../shared/alerts/condition.ts'
+import { fillText } from '../../../shared/alerts/state.ts'
 
 /** @param tablesFolder where the schema files of the log tables are */
 export function testCommand(tablesFolder: () => string): Command {

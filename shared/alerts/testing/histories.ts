@@ -12,7 +12,7 @@ import { type Reference, type Store, StoreError, type Writing } from '../../stor
 import { withFaults } from '../../stores/testing/faults.ts'
 import { playSeeds, type Random, randomFrom, type Seeds } from '../../testing/histories.ts'
 import { Budget } from '../../warm/turn.ts'
-import type { Finding } from '../state.ts'
+import type { Finding } from '../condition.ts'
 import type { Deliver, Delivery } from '../deliver.ts'
 import { DeliveryError, type Message } from '../channels.ts'
 import { alertsCollection, recordAt } from '../record.ts'

@@ -1,5 +1,6 @@
 /** A plain model of what is told: it looks at all that was found at once, and keeps no state. */
-import type { Finding, Rule } from '../state.ts'
+import type { Finding } from '../condition.ts'
+import type { Rule } from '../state.ts'
 import type { Message } from '../channels.ts'
 
 /** What was found of one set, and when, by the store's time. */
