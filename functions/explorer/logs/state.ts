@@ -21,6 +21,8 @@ export const severities = ['error', 'warning', 'info', 'debug', 'other'] as cons
 
 export const lists = ['', 'patterns', 'new'] as const
 
+export const ranks = ['', 'rise'] as const
+
 /** The name that stands for all tables. */
 export const everyTable = '*'
 
@@ -55,6 +57,8 @@ export interface State {
   compare: Comparison | ''
   /** What is listed: entries, patterns, or those that the period before has not. */
   list: (typeof lists)[number]
+  /** Which values and patterns come first: empty = the most, `rise` = what rose most from the period before. */
+  rank: (typeof ranks)[number]
   /** The open row, as `key` writes it. */
   row: string
 }
@@ -74,6 +78,7 @@ export const initial: Omit<State, 'values' | 'table' | 'redact'> = {
   measure: 'rows',
   compare: '',
   list: '',
+  rank: '',
   row: '',
 }
 
@@ -110,6 +115,7 @@ export function stateOf({ values, view }: Pick<Link, 'values' | 'view'>, before:
     scope: (said.get('scope') ?? before.scope) === 'entry' ? 'entry' : 'message',
     compare: comparisons.find(([name]) => name === (said.get('compare') ?? before.compare))?.[0] ?? '',
     list: lists.find(name => name === (said.get('list') ?? before.list)) ?? '',
+    rank: ranks.find(name => name === (said.get('rank') ?? before.rank)) ?? '',
     severity: severities.filter(severity => list('severity')?.includes(severity)),
     filters: view.flatMap(([name, text]) => (name === 'where' ? (readFilter(text) ?? []) : [])),
     columns: list('columns') ?? before.columns,
@@ -167,7 +173,7 @@ export function isLive({ from, to, sort, ascending }: State): boolean {
 }
 
 /** What the rows depend on, and the histogram: whether two states ask for the same. */
-export function askedOf({ row: _, zone, list: __, ...asked }: State): string {
+export function askedOf({ row: _, zone, list: __, rank: ___, ...asked }: State): string {
   return JSON.stringify(isOfZone(asked) ? { ...asked, zone } : asked)
 }
 
