@@ -150,15 +150,10 @@ export function listPrompts({ caller }: McpCall): Prompt[] {
   }))
 }
 
-interface PromptRequest {
-  name: string
-  arguments?: Record<string, string> | undefined
-}
-
 /** A prompt with its arguments filled in; a pin wins. @throws ProtocolError */
 export function getPrompt(
   { caller }: McpCall,
-  { name, arguments: sent = {} }: PromptRequest,
+  { name, arguments: sent = {} }: { name: string; arguments?: Record<string, string> | undefined },
 ): GetPromptResult {
   const args = { ...sent, ...caller.pins }
   const found = investigations.find(prompt => prompt.name === name)

@@ -140,15 +140,10 @@ function outputSchema(columns: string[]): JsonSchema {
   }
 }
 
-interface ToolCall {
-  name: string
-  arguments?: Record<string, unknown> | undefined
-}
-
 /** An error that the caller can correct is a result of the tool; an unknown tool is an error of the protocol. */
 export async function callTool(
   mcpCall: McpCall,
-  { name, arguments: args = {} }: ToolCall,
+  { name, arguments: args = {} }: { name: string; arguments?: Record<string, unknown> | undefined },
 ): Promise<CallToolResult> {
   const other = toolsOverTables.get(name)
   const target = other ? null : await findTarget(mcpCall, name)

@@ -21,11 +21,6 @@ export interface Caller extends Omit<Grant, 'expiresAt' | 'limits'> {
 
 export type Authenticate = (key: string | undefined) => Promise<Caller>
 
-interface Options {
-  rememberMs?: number
-  clock?: { now(): number }
-}
-
 /** The most keys remembered, and the most refusals: a few hundred bytes each. */
 const max = 10_000
 
@@ -54,7 +49,7 @@ const headers = { 'Retry-After': String(listedMs / 1_000) }
  */
 export function createAuthenticator(
   store: Store,
-  { rememberMs = 0, clock = performance }: Options = {},
+  { rememberMs = 0, clock = performance }: { rememberMs?: number; clock?: { now(): number } } = {},
 ): Authenticate {
   /** Refused ids have a memory of their own, so that invented keys push out real ones only while they are looked up. */
   const refused = new LRUCache<string, ApiError>({

@@ -99,16 +99,10 @@ function partsOf(token: string): { iss: unknown; kid: unknown } {
   }
 }
 
-interface Check {
-  keySet: KeySet
-  keys: Keys
-  now: number
-}
-
 async function verify(
   token: string,
   issuer: KnownIssuer,
-  { keySet, keys, now }: Check,
+  { keySet, keys, now }: { keySet: KeySet; keys: Keys; now: number },
 ): Promise<[claims: JWTPayload, by: Keys]> {
   try {
     return [await claimsOf(token, issuer, keys, now), keys]

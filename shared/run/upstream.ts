@@ -86,17 +86,12 @@ function valuesFor(parameters: Record<string, Scalar>, bindings: Binding[]): Rec
   return Object.fromEntries(values)
 }
 
-interface Sources {
-  sources: Record<string, Scalar>
-  sent: readonly string[]
-}
-
 /** An error of the other endpoint's parameters names those that the caller knows. */
 function parametersOf(
   endpoint: Endpoint,
   other: Endpoint,
   read: () => Parameters,
-  { sources, sent }: Sources,
+  { sources, sent }: { sources: Record<string, Scalar>; sent: readonly string[] },
 ): Parameters {
   try {
     return read()
