@@ -35,9 +35,9 @@ import { statementLimits } from '../limits.ts'
 import { parse } from '../parser.ts'
 import { print } from '../printer.ts'
 import { inReadingOrder, nameKey, readsItself } from '../relations.ts'
-import type { Catalog, Resolution } from '../resolve/resolution.ts'
+import type { Catalog, Column, Resolution } from '../resolve/resolution.ts'
 import { resolve } from '../resolve/resolve.ts'
-import { firm, type Type, typeName } from '../resolve/types.ts'
+import { firm, typeName } from '../resolve/types.ts'
 import type * as ast from '../tree.ts'
 import { descendants } from '../walk.ts'
 
@@ -74,22 +74,17 @@ function withSets({ parameters }: Sets): Catalog['parameters'] {
 }
 
 /** A literal may lose its type on the way: what has been made gives the same columns, or is not used. */
-function faultOf(text: string, wanted: readonly Shown[], catalog: Catalog): string | null {
+function faultOf(text: string, wanted: readonly Column[], catalog: Catalog): string | null {
   const tree = parse(text, statementLimits)
   const { problem, rows } = resolve(text, tree, catalog)
   if (problem) return `as a batch it would not be valid: ${problem.message}`
   const own = rows.get(tree)!
-  const shown = (columns: readonly Shown[]) =>
+  const shown = (columns: readonly Column[]) =>
     columns.map(({ name, type }) => `${name ?? ''} ${typeName(firm(type))}`).join(', ')
   const found = shown(own.columns.slice(0, -1))
   return own.open !== null || found === shown(wanted)
     ? null
     : `as a batch its columns would be ${found}, and are ${shown(wanted)}`
-}
-
-interface Shown {
-  name: string | null
-  type: Type | null
 }
 
 /** The whole query, for all sets. @throws what `refuse` gives */

@@ -5,6 +5,7 @@
 import { sameName } from '../columns.ts'
 import { functions, isOfKind, type Parameter, parametersOf } from '../functions.ts'
 import { hintFor, nearestName, table } from '../hints.ts'
+import type { RangeVariable } from './resolution.ts'
 import { briefTypeName, elementOf, type Type, type Value } from './types.ts'
 import type { Identifier } from '../tree.ts'
 import type { SqlType } from '../types.ts'
@@ -151,15 +152,8 @@ function fits({ type, origin }: Value, wanted: string): boolean {
   return isOfKind(given, wanted) || (isOfKind(given, 'NUMBER') && /^(FLOAT64|.*NUMERIC)$/.test(wanted))
 }
 
-/** The rows of a table, or an element of an array, in sight of a name. */
-export interface InSight {
-  name: string | null
-  element: unknown
-  columns: readonly { name: string | null; type: Type | null }[]
-}
-
 /** For a path whose first name is unknown. @param names all in sight, those of queries around as well */
-export function unknownName(path: Identifier[], names: string[], inSight: readonly InSight[]): string {
+export function unknownName(path: Identifier[], names: string[], inSight: readonly RangeVariable[]): string {
   const { name } = path[0]!
   const message = `Unrecognized name: ${name}`
   const way = nearestName(name, names) === null ? wayInside(inSight, path) : null
@@ -181,7 +175,7 @@ export function noField(type: Type | null, { name }: Identifier): string {
 }
 
 /** For a column that several tables have. */
-export function ambiguous({ name }: Identifier, inSight: readonly InSight[]): string {
+export function ambiguous({ name }: Identifier, inSight: readonly RangeVariable[]): string {
   const having = inSight.filter(({ columns }) => columns.some(column => sameName(column.name, name)))
   const full = having.map(table => table.name && `${table.name}.${name}`)
   const hint = full.length > 1 && full.every(Boolean) ? `: write ${full.join(' or ')}` : ''
@@ -189,7 +183,7 @@ export function ambiguous({ name }: Identifier, inSight: readonly InSight[]): st
 }
 
 /** Where a name is that of a field, as `status_code` in `metadata`: the UNNESTs that lead to it. */
-function wayInside(inSight: readonly InSight[], path: Identifier[]): string | null {
+function wayInside(inSight: readonly RangeVariable[], path: Identifier[]): string | null {
   const starts = inSight
     .flatMap(({ name, element, columns }) =>
       columns.map(column => {

@@ -175,12 +175,12 @@ function unpivot(context: Context, node: Unpivot, input: FromRows, outer: Scope 
 const nothing: FromRows = { sql: '', joined: false, source: noRows, order: [] }
 
 /** An array at the start of FROM: of a parameter, a literal, or a row of the query around this one. */
-export function firstArray(context: Context, source: Source, outer: Scope | null): FromRows {
+function firstArray(context: Context, source: Source, outer: Scope | null): FromRows {
   return step(context, source, nothing, lists(elementsOf(context, source, { own: noRows, outer })), false)
 }
 
 /** An array on the right of a join, most often of the rows on its left. */
-export function arrayStep(context: Context, node: Join, left: FromRows, outer: Scope | null): FromRows {
+function arrayStep(context: Context, node: Join, left: FromRows, outer: Scope | null): FromRows {
   if (node.using.length > 0 && node.type === 'LEFT')
     throw context.unsupported(node, 'A LEFT JOIN with an array of its rows and USING')
   const right = context.resolution.sources.get(node.right)!

@@ -30,7 +30,7 @@ import type { Rows } from '../../../sql/resolve/resolution.ts'
 import { resolve } from '../../../sql/resolve/resolve.ts'
 import type * as ast from '../../../sql/tree.ts'
 import type { Query, QueryBody } from '../../../sql/tree.ts'
-import type { Column, SqlType } from '../../../sql/types.ts'
+import type { Column, SqlType, StructField } from '../../../sql/types.ts'
 import { descendants, descendantsHere } from '../../../sql/walk.ts'
 
 export interface Rewritten {
@@ -111,14 +111,8 @@ function innermost({ body }: Query): QueryBody {
   return body.kind === 'QueryInParentheses' ? innermost(body.query) : body
 }
 
-/** A column of the answer, which may have no name. */
-interface OutputColumn {
-  name: string | null
-  type: SqlType
-}
-
 /** The rows of a value table of structs are their fields. */
-function outputRows({ sql, names }: Relation, rows: Rows): { sql: string; columns: OutputColumn[] } {
+function outputRows({ sql, names }: Relation, rows: Rows): { sql: string; columns: StructField[] } {
   const columns = rows.columns.map(column => ({ name: column.name, type: typeOf(column) }))
   const type = columns[0]?.type
   if (!rows.isValue || type?.kind !== 'STRUCT') return { sql, columns }
@@ -130,7 +124,7 @@ function outputRows({ sql, names }: Relation, rows: Rows): { sql: string; column
 }
 
 /** Columns without a name are `f0_`, `f1_`, ... */
-function namedColumns(columns: OutputColumn[]): Column[] {
+function namedColumns(columns: StructField[]): Column[] {
   let unnamed = 0
   return columns.map(({ name, type }) => ({ name: name ?? `f${unnamed++}_`, type }))
 }
