@@ -1,6 +1,6 @@
 /** The line above the open view: what is open, what else can be, and the windows that all views have. */
 import type { VNode } from 'preact'
-import { choosing, type Commands, where } from './commands.ts'
+import { choosing, type Commands } from './commands.ts'
 import { Button, Choice, Menu } from './controls.tsx'
 import { openDialog } from './dialog.tsx'
 import { forgetKey } from './stored-key.ts'

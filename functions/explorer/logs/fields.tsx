@@ -98,7 +98,11 @@ function Values({ named: { field }, store, top, whole }: ItemProps) {
         <div class="measure">
           <span>Show</span>
           <MeasureMenu label="Show of each value" store={store} />
-          {state.value.compare !== '' && <RankMenu store={store} />}
+        </div>
+      )}
+      {state.value.compare !== '' && (
+        <div class="measure">
+          <RankMenu store={store} />
         </div>
       )}
       {typeof statistics === 'string' && <p class="hint">{statistics}</p>}
@@ -205,20 +209,19 @@ function Value({ top, path, unit, most, total, store }: ValueProps) {
         rows={counted}
       />
       {!isRedacted && (
-        <Button
-          class="row-act"
-          label={`Share of ${text}`}
-          title={`Share of ${text} in all rows, over time`}
-          press={() =>
-            store.change({ measure: `share:${filterText({ path, operator: '=', value })}`, by: '' })
-          }>
-          %
-        </Button>
-      )}
-      {!isRedacted && (
-        <Button class="row-act" label={`Filter out ${text}`} press={filter('!=')}>
-          ≠
-        </Button>
+        <span class="row-acts">
+          <Button
+            label={`Share of ${text}`}
+            title={`Share of ${text} in all rows, over time`}
+            press={() =>
+              store.change({ measure: `share:${filterText({ path, operator: '=', value })}`, by: '' })
+            }>
+            %
+          </Button>
+          <Button label={`Filter out ${text}`} press={filter('!=')}>
+            ≠
+          </Button>
+        </span>
       )}
       <i class="top-bar" aria-hidden="true" style={{ width: `${(100 * entries) / most}%` }} />
     </li>

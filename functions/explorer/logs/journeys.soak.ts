@@ -371,10 +371,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await topValue(/items\/1.*10 %100 rows/).waitFor()
     expect(page.url()).toContain('.measure=share%3Aerror')
     const share = page.getByRole('button', { name: 'Share of /rest/v1/items/2' })
-    const opacity = () => share.evaluate(button => getComputedStyle(button).opacity)
-    expect(await opacity()).toBe('0')
+    const isSeen = () => share.evaluate(button => button.checkVisibility({ opacityProperty: true }))
+    expect(await isSeen()).toBe(false) // until one points at it, or comes by the keyboard
     await share.focus()
-    expect(await opacity()).toBe('1')
+    expect(await isSeen()).toBe(true)
     await share.click()
     await page.getByRole('button', { name: 'Show in the chart: share of path = ' }).waitFor()
     await counted(/of 300 rows/)

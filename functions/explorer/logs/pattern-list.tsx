@@ -63,7 +63,7 @@ export function PatternList({ store }: { store: Store }) {
               <th>Pattern</th>
               <th>First</th>
               <th>Last ({zoneName(store.state.value.zone)})</th>
-              <th />
+              <td />
             </tr>
           </thead>
           <tbody>
@@ -154,7 +154,7 @@ function Line({ store, pattern, all }: { store: Store; pattern: Pattern; all: Pa
       <td class="seen">{time(first)}</td>
       <td class="seen">{time(last)}</td>
       <td>
-        <Button class="row-act" label={`Filter out ${text}`} press={() => store.filter(filter(false))}>
+        <Button class="row-acts" label={`Filter out ${text}`} press={() => store.filter(filter(false))}>
           ≠
         </Button>
       </td>

@@ -79,9 +79,9 @@ describe('what identifies an entry', () => {
   )
 
   test('is there once, as what says most, and of few fields', () => {
-    const paths = ['session_id', 'user_id', 'trace_id']
+    const paths = ['session_id', 'execution_id', 'user_id', 'request_id']
     expect(identitiesIn(paths.map(path => ({ path, value: 'same' })))).toEqual([
-      { path: 'trace_id', value: 'same', isOfRequest: true },
+      { path: 'request_id', value: 'same', isOfRequest: true },
     ])
     expect(named('a.cf_ray', 'a.req_id', 'a.trace_id', 'user_id', 'email')).toHaveLength(4)
   })

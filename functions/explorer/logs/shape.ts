@@ -16,7 +16,8 @@ export interface Field {
 
 /** Names of values that say which request, or who, in the order in which they are shown; in small letters, without `_` and `-`. */
 const identities = [
-  /^(x|sb)?(req(uest)?|trace|correlation|execution)id$|^cfray$/,
+  /^(x|sb)?req(uest)?id$/,
+  /^(x?(trace|correlation)|execution)id$|^cfray$/,
   /^(userid|authuser|actorid|subject)$/,
   /email$/,
   /^sessionid$/,
@@ -41,7 +42,7 @@ export function identitiesIn(
   const first = found.filter(({ value }, i) => found.findIndex(other => other.value === value) === i)
   return first
     .slice(0, mostIdentities)
-    .map(({ path, value, rank }) => ({ path, value, isOfRequest: rank === 0 }))
+    .map(({ path, value, rank }) => ({ path, value, isOfRequest: rank < 2 }))
 }
 
 /** A table that can be shown as log entries. */

@@ -117,7 +117,7 @@ function ErrorsElsewhere({ store }: { store: Store }) {
   if (!press) return null
   return (
     <Button
-      class="quiet"
+      class="quiet errors-elsewhere"
       title="The errors of this range in all tables, by table; reads all of them"
       press={press}>
       Errors in all tables
