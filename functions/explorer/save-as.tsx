@@ -24,13 +24,20 @@ export function SaveAs({ apiKey, endpoint, all, close }: Props) {
     return (
       <p class="hint">The saved query is an endpoint already. Write SQL of your own, or go to the logs.</p>
     )
-  const madeOf = ({ title }: Asked) => all.find(each => each.title === title)!.made
+  const chosen = (title: string) => all.find(each => each.title === title)!
+  const madeOf = ({ title }: Asked) => chosen(title).made
+  /** Until one writes another. */
+  const described = (title: string) => {
+    const { about } = chosen(title)
+    const from = `Made on the page, of ${endpoint.name}.`
+    return about === '' ? from : `${about.charAt(0).toUpperCase()}${about.slice(1)}. ${from}`
+  }
   return (
     <Drafting<Asked>
       first={{
         title: first.title,
         name: `${endpoint.name}.mine`,
-        description: `Made on the page, of ${endpoint.name}.`,
+        description: described(first.title),
       }}
       what="The endpoint"
       draft={(asked, write) => {
@@ -49,7 +56,10 @@ export function SaveAs({ apiKey, endpoint, all, close }: Props) {
               label="What becomes an endpoint"
               choices={all.map(each => [each.title, each.title])}
               chosen={title}
-              act={chosen => change({ title: chosen })}
+              act={to => {
+                const isOwn = description !== described(title)
+                change({ title: to, ...(isOwn ? {} : { description: described(to) }) })
+              }}
             />
           )}
           <Field label="Name" text={name} change={text => change({ name: text })} />

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readLink } from './link.ts'
 import { noteRecent, recentViews } from './recent.ts'
 import type { Endpoint, Parameter } from './service.ts'
-import { summaryOf } from './summary.ts'
+import { initial, type State } from './logs/state.ts'
+import { aboutOf, narrowing, summaryOf } from './summary.ts'
 
 describe('what an address asks is said in a line', () => {
   test.each([
@@ -38,6 +39,18 @@ describe('what an address asks is said in a line', () => {
     [`#logs.all?sql=${'x'.repeat(500)}`, `${'x'.repeat(120)} …`],
     ['', ''],
   ])('%s: %s', (address, summary) => expect(summaryOf(address)).toBe(summary))
+
+  test('of a state in full, as far as one wants', () => {
+    const state = { ...initial, values: {}, table: 'edge_logs', redact: false, by: 'm.path', from: 'now-7d' }
+    const filters = [{ path: 'm.method', operator: '=', value: 'GET' } as const]
+    const about = (patch: Partial<State>) =>
+      aboutOf({ ...state, filters, severity: ['error'], ...patch }, [...narrowing, 'from', 'to', 'zone'])
+    expect(about({})).toBe('errors in edge_logs, method = GET, last 7 days')
+    expect(about({ from: '', to: '' })).toBe('errors in edge_logs, method = GET, all time')
+    const yesterday = { from: 'now-1d/d', to: 'now-1d/d', zone: 'Europe/Berlin' }
+    expect(about(yesterday)).toBe('errors in edge_logs, method = GET, yesterday (Europe/Berlin)')
+    expect(aboutOf(state, ['table', 'by'])).toBe('edge_logs, by path')
+  })
 
   test('with the range of a form, whose parameters are the ends of it', () => {
     const parameters = ['project', 'iso_timestamp_start', 'iso_timestamp_end'].map(name => ({

@@ -1,7 +1,7 @@
 /** What an address asks, in a line, in the words of the page. */
 import { comparisonText } from './logs/compare.ts'
 import { briefly, inBar, isOfZone, ranges } from './logs/range.ts'
-import { type Filter, initial, readFilter, type State } from './logs/state.ts'
+import { addressOf, type Filter, initial, readFilter, type State } from './logs/state.ts'
 import { type Link, readLink } from './link.ts'
 import { type Parameter, parametersOf } from './service.ts'
 
@@ -25,8 +25,19 @@ export function summaryOf(address: string, parameters: Parameter[] = []): string
   return shortened([...wordsOf(link), range, ...values].filter(Boolean).join(', '))
 }
 
+/** What narrows the entries. */
+export const narrowing: readonly string[] = ['table', 'search', 'severity', 'where']
+
+/** What a state of the logs asks, in a line, as far as these names of an address say it. */
+export function aboutOf(state: State, names: readonly string[]): string {
+  const none: State = { ...initial, values: {}, table: '', from: '-', to: '-', redact: state.redact }
+  const view = addressOf(state, none).view.filter(([name]) => names.includes(name))
+  const said = saidIn({ view })
+  return [...wordsOf({ view }), rangeText(said('from'), said('to'), said('zone'))].filter(Boolean).join(', ')
+}
+
 /** What narrows the entries, and how they are shown; not in which time. */
-export function wordsOf(link: Pick<Link, 'view'>): string[] {
+function wordsOf(link: Pick<Link, 'view'>): string[] {
   const said = saidIn(link)
   const table = said('table')
   const place = table === undefined ? '' : table === '*' ? 'all tables' : table

@@ -3,7 +3,7 @@ import type { Watched } from '../alerts.ts'
 import { iso } from '../../../shared/answers/times.ts'
 import type { Link } from '../link.ts'
 import { now, parametersOf } from '../service.ts'
-import { wordsOf } from '../summary.ts'
+import { aboutOf, narrowing } from '../summary.ts'
 import { freshBounds, made, type Shown } from './as-endpoint.ts'
 import { type Asked, conditionOf, from } from './conditions.ts'
 import { first, lines } from './values.ts'
@@ -12,7 +12,7 @@ import type { Range } from './range.ts'
 import { measureOf, nameOf } from './shape.ts'
 import { aggregates } from './sql.ts'
 import { type Subject, shapeNamed, stateFrom } from './initial-state.ts'
-import { addressOf, initial, type State } from './state.ts'
+import type { State } from './state.ts'
 
 /** The same of a link to the logs, as of the logs themselves. */
 export function watchedOf(subject: Subject, link: Link): Watched[] {
@@ -48,7 +48,7 @@ export function watchedBy({ endpoint, state, shape }: Shown, measure: string): W
     )
   return {
     title: of ? titleOf({ by: '', measure }, shape) : 'Entries',
-    about: aboutOf(narrowed, endpoint),
+    about: aboutOf(narrowed, narrowing),
     made: made({ endpoint, state: narrowed, shape, range: window, isWindow: true }, sqlOf),
     ...(isShare ? { value: 'matching', of: 'entries' } : { value: number }),
     isCount: !of,
@@ -65,11 +65,4 @@ export function watchedBy({ endpoint, state, shape }: Shown, measure: string): W
       redact: state.redact,
     }),
   }
-}
-
-/** `errors in edge_logs, “timeout”`: which entries, in words. */
-function aboutOf(state: State, endpoint: Shown['endpoint']): string {
-  const { view } = addressOf(state, { ...initial, values: {}, table: '', redact: endpoint.redact })
-  const narrowing = ['table', 'search', 'severity', 'where']
-  return wordsOf({ view: view.filter(([name]) => narrowing.includes(name)) }).join(', ')
 }

@@ -3,6 +3,7 @@ import { iso } from '../../../shared/answers/times.ts'
 import type { ParameterDefinition } from '../../../shared/endpoints/definition.ts'
 import type { Wish } from '../../../shared/sandbox/as-endpoint.ts'
 import { type Endpoint, parametersOf } from '../service.ts'
+import { aboutOf, narrowing } from '../summary.ts'
 import { alike, type Asked } from './conditions.ts'
 import { momentSql, reachOf } from './moment-sql.ts'
 import type { Range } from './range.ts'
@@ -30,6 +31,8 @@ export type Made = Omit<Wish, 'name' | 'description'>
 /** What of the page can be an endpoint: `Rows`, `Chart`. */
 export interface Savable {
   title: string
+  /** What it asks, in words; empty = that of what was written. */
+  about: string
   made: Made
 }
 
@@ -38,9 +41,13 @@ export function savableOf(store: Store, limit: number): Savable[] {
   const { endpoint, state, shape, range, isChartOld } = store
   const shown = { endpoint, state: state.value, shape: shape.value, range: range.value }
   const chart = isChartOld.value ? null : store.chart.answer.value?.data
-  const rows = { title: 'Rows', made: rowsAsEndpoint(shown, limit) }
+  const times = ['from', 'to', 'zone']
+  const about = aboutOf(shown.state, [...narrowing, ...times])
+  const rows = { title: 'Rows', about, made: rowsAsEndpoint(shown, limit) }
   if (!chart?.split) return [rows]
-  return [rows, { title: 'Chart', made: chartAsEndpoint({ ...shown, state: chart.state }, chart.split) }]
+  const drawn = { ...shown, state: chart.state }
+  const ofChart = aboutOf(chart.state, [...narrowing, 'measure', 'by', ...times])
+  return [rows, { title: 'Chart', about: ofChart, made: chartAsEndpoint(drawn, chart.split) }]
 }
 
 /** @param limit rows of a page */

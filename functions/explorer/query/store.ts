@@ -201,7 +201,7 @@ export class QueryStore {
   /** The caller's own SQL, which can be an endpoint. */
   savable(): Savable[] {
     const { values, sql, redact } = this.query.peek()
-    return sql === null ? [] : [{ title: 'SQL', made: { sql, values, redact, parameters: {} } }]
+    return sql === null ? [] : [{ title: 'SQL', about: '', made: { sql, values, redact, parameters: {} } }]
   }
 
   /** The rows of the endpoint, or of the caller's own SQL. */
