@@ -1,15 +1,18 @@
 /**
  * A person who presses this and that, on a slow machine, of a service whose answers are late, reordered, cut or refused: at any
- * moment what leaves the page is of the question in the address, and a reload of the address shows the same.
+ * moment what leaves the page, as JSON or as CSV, is of the question in the address, rows that are greyed open nothing, the chart is
+ * compared where the address says so alone, and a reload of the address shows the same. Rows come in, and may be followed.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, jest, test } from '@jest/globals'
 import { buildExplorer } from '../../infra/deploy/build-explorer.ts'
+import { loadLogs } from '../../infra/lqe/logs/load.ts'
+import { loadConfig } from '../../shared/config.ts'
 import { Random } from '../../shared/sandbox/testing/random.ts'
 import { edgeRow } from '../testing/edges.ts'
-import { startService } from '../testing/service.ts'
+import { startService, type TestService } from '../testing/service.ts'
 import { slowDown } from '../testing/slow.ts'
 import { describeInChromium } from '../testing/tab.ts'
 import { readLink } from './link.ts'
@@ -37,13 +40,21 @@ const acts: Record<string, string> = {
   stop: `press('Stop')`,
   patterns: `press('Patterns')`,
   entries: `press('Entries')`,
-  row: `click(document.querySelectorAll('.row:not(.head)')[3])`,
+  row: `return pressRow()`,
   again: `press('Try again')`,
+  follow: `press('Follow')`,
+  quarter: `choose('Time range', 'now-15m')`,
+  ever: `choose('Time range', '')`,
+  compare: `choose('Compare with', 'before')`,
+  alone: `choose('Compare with', '')`,
   back: `history.back()`,
   forward: `history.forward()`,
 }
 
-/** In the page: how controls are found, and the JSON of rows where it may be taken, with the address of that moment. */
+/**
+ * In the page: how controls are found, and the rows as a file where they may be taken, with the address of that moment. A row may open
+ * where it is not greyed alone.
+ */
 const person = `
   const isFree = each => each && !each.disabled && !each.closest('[inert], [hidden], fieldset:disabled')
   const click = each => isFree(each) && each.click()
@@ -63,60 +74,117 @@ const person = `
     input.dispatchEvent(new Event('input', { bubbles: true }))
     input.form.requestSubmit()
   }
-  const leaving = async () => {
+  const rowOf = () => new URLSearchParams(location.hash.split('?')[1]).get('.row')
+  const pressRow = () => {
+    const [row, before] = [document.querySelectorAll('.row:not(.head)')[3], rowOf()]
+    const isGreyed = Boolean(row?.closest('.old'))
+    click(row)
+    return isGreyed && rowOf() !== before ? location.hash : null
+  }
+  const leaving = async kind => {
     let blob = null
     const make = URL.createObjectURL
     URL.createObjectURL = made => ((blob = made), make(made))
     click(document.querySelector('[aria-label="More actions"]'))
     await new Promise(done => setTimeout(done))
     const hash = location.hash
-    press('JSON of rows shown')
+    const isCompared = Boolean(document.querySelector('.histogram:not(.old) .bars .before'))
+    press(kind + ' of rows shown')
     URL.createObjectURL = make
     document.querySelector('.popover:popover-open')?.hidePopover()
-    return blob && { hash, rows: JSON.parse(await blob.text()) }
+    return blob && { hash, isCompared, text: await blob.text() }
   }`
+
+const kinds = ['JSON', 'CSV'] as const
 
 interface Taken {
   hash: string
-  rows: { severity?: unknown; event_message?: string; id: string }[]
+  isCompared: boolean
+  text: string
+}
+
+interface TakenRow {
+  event_message?: string
+  /** Milliseconds since 1970. */
+  at: number
+}
+
+/** No value of the rows has a comma. */
+function rowsOf(kind: (typeof kinds)[number], text: string): TakenRow[] {
+  if (kind === 'JSON') {
+    const rows = JSON.parse(text) as { event_message?: string; timestamp: number }[]
+    return rows.map(({ timestamp, ...row }) => ({ ...row, at: timestamp / 1000 }))
+  }
+  const [head = [], ...rows] = text.split('\r\n').map(line => line.replace('\ufeff', '').split(','))
+  const named = rows
+    .filter(row => row.length > 1)
+    .map(row => Object.fromEntries(row.map((value, i) => [head[i], value])))
+  return named.map(row => ({ ...row, at: Date.parse(`${row['timestamp (UTC)']!.replace(' ', 'T')}Z`) }))
+}
+
+/** @param at milliseconds since 1970 */
+function entryOf(i: number, at: number): object {
+  const status = i % 4 === 0 ? 500 : 200
+  const path = `/items/${i % 3}`
+  const row = edgeRow(`entry-${i}`, new Date(at).toISOString(), project, path)
+  const metadata = { request: row.metadata.request, response: { status_code: status } }
+  return { ...row, event_message: `${status} ${path}`, metadata }
+}
+
+async function load(service: TestService, folder: string, row: object): Promise<void> {
+  const file = join(folder, 'new.ndjson')
+  writeFileSync(file, `${JSON.stringify(row)}\n`)
+  const { DATA_DIR = '' } = service.env
+  const { tablesDir: tablesFolder } = loadConfig({ DATA_DIR })
+  const logsFolder = join(DATA_DIR, 'logs')
+  await loadLogs({ logsFolder, tablesFolder, table: 'cloudflare.logs.prod', files: [file], out: () => {} })
 }
 
 describeInChromium('a slow and failing service', { width: 1280, height: 900 }, tab => {
   test('shows nothing of another question, and every address is what it shows', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
-    await buildExplorer(folder)
+    await buildExplorer(join(folder, 'page'))
     const began = Date.now()
-    const rows = Array.from({ length: 60 }, (_, i) => {
-      const status = i % 4 === 0 ? 500 : 200
-      const path = `/items/${i % 3}`
-      const row = edgeRow(`entry-${i}`, new Date(began - i * 60_000).toISOString(), project, path)
-      const { request } = row.metadata
-      return {
-        ...row,
-        event_message: `${status} ${path}`,
-        metadata: { request, response: { status_code: status } },
-      }
-    })
+    const rows = Array.from({ length: 60 }, (_, i) => entryOf(i, began - i * 60_000))
     const service = await startService({
       tables: { 'cloudflare.logs.prod': rows },
-      env: { EXPLORER_DIR: folder },
+      env: { EXPLORER_DIR: join(folder, 'page') },
     })
+    /** Of all rows, those that fail. */
+    let failing = 15
+    /** When the page was last sent to an address: what it shows was asked later. */
+    let sent = began
     const random = new Random(seed)
     const trouble = { slower: 4, late: 0, wrong: 0 }
     const counts: Record<string, number> = {}
     try {
       const { page } = tab
-      const taken = () =>
-        page.evaluate(`(async () => {${person}\nreturn leaving() })()`) as Promise<Taken | null>
-      const check = (found: Taken | null) => {
-        if (!found) return
-        counts['taken'] = (counts['taken'] ?? 0) + 1
+      const taken = (kind: (typeof kinds)[number]) =>
+        page.evaluate(`(async () => {${person}\nreturn leaving('${kind}') })()`) as Promise<Taken | null>
+      const check = async (kind: (typeof kinds)[number]) => {
+        const found = await taken(kind)
+        if (!found) return null
+        counts[kind] = (counts[kind] ?? 0) + 1
         const view = Object.fromEntries(readLink(found.hash)!.view)
-        const wrong = found.rows.filter(
-          ({ event_message: text = '' }) =>
-            (view['severity'] === 'error' && !text.startsWith('500')) || !text.includes(view['search'] ?? ''),
+        const earliest = view['from'] === 'now-15m' ? sent - 15 * 60_000 - 1000 : 0
+        const wrong = rowsOf(kind, found.text).filter(
+          ({ event_message: text = '', at }) =>
+            (view['severity'] === 'error' && !text.startsWith('500')) ||
+            !text.includes(view['search'] ?? '') ||
+            !(at >= earliest),
         )
-        expect({ seed, hash: found.hash, wrong }).toEqual({ seed, hash: found.hash, wrong: [] })
+        const isWronglyCompared = found.isCompared && view['compare'] !== 'before'
+        const said = { seed, hash: found.hash, kind }
+        expect({ ...said, wrong, isWronglyCompared }).toEqual({
+          ...said,
+          wrong: [],
+          isWronglyCompared: false,
+        })
+        return found
+      }
+      const shows = async () => {
+        const text = new RegExp(`^${failing} rows`)
+        await page.locator('.logs-facts', { hasText: text }).waitFor({ timeout: 60_000 })
       }
       await page.goto(`${service.url}/${plain}`)
       await page.getByLabel('API key').fill(service.key)
@@ -127,19 +195,22 @@ describeInChromium('a slow and failing service', { width: 1280, height: 900 }, t
         Object.assign(trouble, { late: 300, wrong: 6 })
         const name = random.pick(Object.keys(acts))
         counts[name] = (counts[name] ?? 0) + 1
-        await page.evaluate(`(async () => {${person}\n${acts[name]} })()`)
+        const opened = await page.evaluate(`(async () => {${person}\n${acts[name]} })()`)
+        expect({ seed, step, opened: opened ?? null }).toEqual({ seed, step, opened: null })
         await page.waitForTimeout(random.below(200))
-        check(await taken())
+        await check(random.pick(kinds))
         if (step % 40 > 0) continue
         Object.assign(trouble, { late: 0, wrong: 0 })
         await page.goto(`${service.url}/${plain}&.severity=error&.search=items`)
-        await page.locator('.logs-facts', { hasText: /^15 rows/ }).waitFor({ timeout: 60_000 })
-        const shown = await taken()
-        check(shown)
+        await shows()
+        const shown = await check('JSON')
         await page.reload()
-        await page.locator('.logs-facts', { hasText: /^15 rows/ }).waitFor({ timeout: 60_000 })
-        expect(await taken()).toEqual(shown)
+        await shows()
+        expect(await check('JSON')).toEqual(shown)
         expect({ seed, step, wrong: tab.wrong }).toEqual({ seed, step, wrong: [] })
+        sent = Date.now()
+        failing++
+        await load(service, folder, entryOf(1000 + step, sent))
       }
       process.stdout.write(`seed ${seed}, ${steps} steps: ${JSON.stringify(counts)}\n`)
     } finally {
