@@ -193,9 +193,9 @@ describeInChromium('journeys', { width: 1024, height: 768 }, tab => {
       await page.keyboard.press('Control+Enter')
     }
     await write('SELECT event_message, COUNT(*) AS n FROM edge_logs GROUP BY 1 ORDER BY n DESC, 1 LIMIT 3')
-    await page.getByRole('tab', { name: 'Bars' }).waitFor()
+    await page.getByRole('button', { name: 'Bars', exact: true }).waitFor()
     expect(await page.locator('.ranked li').first().textContent()).toMatch(/items\/090$/)
-    await page.getByRole('tab', { name: 'Table' }).click()
+    await page.getByRole('button', { name: 'Table', exact: true }).click()
     await page.locator('.line', { hasText: /90$/ }).first().waitFor()
     await write('SELECT id\nFROM nowhere')
     await page
