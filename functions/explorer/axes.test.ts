@@ -81,6 +81,8 @@ test('times are round, and say their day where it is another one', () => {
   const geometry = geometryOf(course, full)
   const [from, to] = geometry.span(1)
   expect(timesOf(course, geometry, 'UTC')[1]!.x).toBeCloseTo((from + to) / 2) // of the only bucket that it names
+  const gap = courseOf([1, 2, 4], { starts: [1, 2, 4].map(at) })
+  expect(textsOf(gap)).toEqual(['1 Mar', '2 Mar', '3 Mar', '4 Mar'])
   const narrow = geometryOf(course, { ...full, width: 200 })
   expect(timesOf(course, narrow, 'UTC')[0]!).toEqual({
     x: (narrow.span(1)[0] + narrow.span(1)[1]) / 2,

@@ -168,9 +168,10 @@ export function timesOf(
   const step = Math.max(round ?? steps.at(-1)!, course.width ?? 0)
   const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: zoneName(zone) })
   const own = course.width ?? 0
-  const times = step === own ? course.starts : roundTimes(from, to, step, zone)
   // Of the only bucket that it names, or of its day, it stands in the middle.
   const middle = step === own || own >= day ? own / 2 : 0
+  // Buckets begin on round times of UTC, also those that have no point.
+  const times = roundTimes(from, to - middle, step, step === own ? 'UTC' : zone)
   const names = times.map(time => days.format((time + middle) / 1000))
   const marks = times.map((time, i) => {
     const ofDay = shown(time, zone).slice(11, step < 6e7 ? 19 : 16)
