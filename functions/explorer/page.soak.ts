@@ -20,7 +20,8 @@ import { readLink } from './link.ts'
 const project = 'qhzvnxwtrkdplmcoyaeb' // the example of the parameter
 const seed = Number(process.env['SOAK_SEED'] ?? Date.now() % 1e6)
 const steps = Number(process.env['SOAK_STEPS'] ?? 2000)
-const plain = `#logs.all?project=${project}&.from=&.to=`
+const all = `#logs.all?project=${project}`
+const plain = `${all}&.from=&.to=`
 
 jest.setTimeout(3_600_000)
 
@@ -201,7 +202,8 @@ describeInChromium('a slow and failing service', { width: 1280, height: 900 }, t
         await check(random.pick(kinds))
         if (step % 40 > 0) continue
         Object.assign(trouble, { late: 0, wrong: 0 })
-        await page.goto(`${service.url}/${plain}&.severity=error&.search=items`)
+        const from = new Date(Date.UTC(2020) + step * 1000).toISOString() // a question that was not asked before
+        await page.goto(`${service.url}/${all}&.from=${from}&.severity=error&.search=items`)
         await shows()
         const shown = await check('JSON')
         await page.reload()
