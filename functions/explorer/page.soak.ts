@@ -185,7 +185,11 @@ describeInChromium('a slow and failing service', { width: 1280, height: 900 }, t
       }
       const shows = async () => {
         const text = new RegExp(`^${failing} rows`)
-        await page.locator('.logs-facts', { hasText: text }).waitFor({ timeout: 60_000 })
+        const facts = page.locator('.logs-facts', { hasText: text })
+        await facts.waitFor({ timeout: 60_000 }).catch(async (error: unknown) => {
+          const screen = await page.locator('body').innerText()
+          throw new Error(`seed ${seed}, ${page.url()} shows:\n${screen.slice(0, 2000)}`, { cause: error })
+        })
       }
       await page.goto(`${service.url}/${plain}`)
       await page.getByLabel('API key').fill(service.key)
