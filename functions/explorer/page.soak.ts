@@ -20,7 +20,8 @@ import { readLink } from './link.ts'
 const project = 'qhzvnxwtrkdplmcoyaeb' // the example of the parameter
 const seed = Number(process.env['SOAK_SEED'] ?? Date.now() % 1e6)
 const steps = Number(process.env['SOAK_STEPS'] ?? 2000)
-const plain = `#logs.all?project=${project}&.from=&.to=`
+const all = `#logs.all?project=${project}`
+const plain = `${all}&.from=&.to=`
 
 jest.setTimeout(3_600_000)
 
@@ -184,7 +185,11 @@ describeInChromium('a slow and failing service', { width: 1280, height: 900 }, t
       }
       const shows = async () => {
         const text = new RegExp(`^${failing} rows`)
-        await page.locator('.logs-facts', { hasText: text }).waitFor({ timeout: 60_000 })
+        const facts = page.locator('.logs-facts', { hasText: text })
+        await facts.waitFor({ timeout: 60_000 }).catch(async (error: unknown) => {
+          const screen = await page.locator('body').innerText()
+          throw new Error(`seed ${seed}, ${page.url()} shows:\n${screen.slice(0, 2000)}`, { cause: error })
+        })
       }
       await page.goto(`${service.url}/${plain}`)
       await page.getByLabel('API key').fill(service.key)
@@ -201,7 +206,8 @@ describeInChromium('a slow and failing service', { width: 1280, height: 900 }, t
         await check(random.pick(kinds))
         if (step % 40 > 0) continue
         Object.assign(trouble, { late: 0, wrong: 0 })
-        await page.goto(`${service.url}/${plain}&.severity=error&.search=items`)
+        const from = new Date(Date.UTC(2020) + step * 1000).toISOString() // a question that was not asked before
+        await page.goto(`${service.url}/${all}&.from=${from}&.severity=error&.search=items`)
         await shows()
         const shown = await check('JSON')
         await page.reload()
