@@ -586,6 +586,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByText(/^100 of 1,266 rows/).waitFor()
     await page.getByRole('button', { name: 'New alert' }).click()
     await dialog.getByLabel('Window').selectOption('last day')
+    await dialog.getByLabel('Bound').fill('0')
     await dialog.getByLabel('Name').fill('app.busy')
     await page.keyboard.press('Tab')
     await dialog.getByRole('heading', { name: 'app.busy.alert.yaml' }).waitFor()

@@ -298,6 +298,7 @@ describeInChromium('journeys', { width: 1024, height: 768 }, tab => {
       await button('New alert').click()
       const making = dialog('New alert')
       await making.getByLabel('Window').selectOption('last day')
+      await making.getByLabel('Bound').fill('0')
       await making.getByLabel('Name').fill('app.busy')
       await page.keyboard.press('Tab')
       await making.getByRole('heading', { name: 'app.busy.alert.yaml' }).waitFor()
