@@ -168,11 +168,15 @@ interface FieldProps {
 /** Its text counts once it is whole: at Enter, or when it is left. What is typed stays, whatever answers meanwhile. */
 export function Field({ label, text, change, placeholder, isNumber = false, unit = '' }: FieldProps) {
   const typed = useSignal(text)
-  const given = useRef(text)
+  const isTyped = useRef(false)
   useEffect(() => {
-    if (typed.value === given.current) typed.value = text
-    given.current = text
+    if (!isTyped.current) typed.value = text
   }, [text])
+  // What is typed counts even where it was there before: the browser's `change` does not tell of that.
+  const end = () => {
+    if (isTyped.current) change(typed.value)
+    isTyped.current = false
+  }
   return (
     <label>
       <span>{unit === '' ? label : `${label} (${unit})`}</span>
@@ -183,8 +187,12 @@ export function Field({ label, text, change, placeholder, isNumber = false, unit
         inputMode={isNumber ? 'decimal' : undefined}
         autocomplete="off"
         spellcheck={false}
-        onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
-        onChange={() => change(typed.value)}
+        onInput={({ currentTarget }) => {
+          typed.value = currentTarget.value
+          isTyped.current = true
+        }}
+        onBlur={end}
+        onKeyDown={({ key }) => key === 'Enter' && end()}
       />
     </label>
   )
