@@ -11,14 +11,14 @@ export function table(lines: string): Table {
   return patterns(lines).map(([{ source }, text]) => [new RegExp(`^(?:${source})$`, 'i'), text])
 }
 
-/** A table of parts of texts, in the case in which they are written. */
-export function patterns(lines: string): [pattern: RegExp, text: string][] {
+/** A table of parts of texts. @param flags of its patterns; without one they are in the case in which they are written */
+export function patterns(lines: string, flags = ''): [pattern: RegExp, text: string][] {
   return lines
     .trim()
     .split('\n')
     .map(line => {
       const [pattern, text] = line.trim().split(' => ') as [string, string]
-      return [new RegExp(pattern), text]
+      return [new RegExp(pattern, flags), text]
     })
 }
 

@@ -178,43 +178,49 @@ interface Wording {
   place: Place | null
 }
 
+/** Words of errors come in either case, and quote values that may have lines. */
+const anyCase = 'is'
+
 /**
  * Errors about values while a query runs. BigQuery quotes the values, and they may be of columns that the caller does not
  * see. The messages are those of the local engine.
  */
-const aboutValues = patterns(String.raw`
+const aboutValues = patterns(
+  String.raw`
   Cannot parse regular expression: ([^:]+) => Bad regular expression: $1
   query parameter \W?(\w+)\W? in type \W?(?:TYPE_)?(\w+) => The value of parameter @$1 is not a valid $2
-  (?i:division by zero|step cannot be 0) => Division by zero
+  division by zero|step cannot be 0 => Division by zero
   Array index .*out of bounds|element of an empty array => Array index is out of bounds
-  (?i:recursive CTE has reached the maximum number of iterations: (\d+)) => A recursive CTE has reached the maximum number of iterations: $1
+  recursive CTE has reached the maximum number of iterations: (\d+) => A recursive CTE has reached the maximum number of iterations: $1
   Invalid REGEXP_REPLACE pattern => The replacement names a group that the regular expression does not have
   More than one element|produced more than one element => A scalar subquery returned more than one row
-  (?i:(invalid|unknown|unrecognized)( empty)? time ?zone) => Unknown time zone
+  (invalid|unknown|unrecognized)( empty)? time ?zone => Unknown time zone
   input to PARSE_(BIG)?NUMERIC => A text is not a number
-  (?i:(syntax error while parsing|parsing JSON|invalid JSON|JSON text)) => A value is not JSON
+  (syntax error while parsing|parsing JSON|invalid JSON|JSON text) => A value is not JSON
   round-trip through string => A number in JSON has too many digits
   in JSONPath|JSONPath (must|cannot) => A JSON path is not valid
   JSON_OBJECT: A key => A key of JSON_OBJECT is NULL
   JSON input is not an? |JSON number\b.* cannot be converted|structurally valid ASCII => Bad value for a cast
   ^(Unsupported f|F)ormat element|ISO parse elements|format specifier|Invalid FORMAT => A format has an element that is not supported
-  (?s:to FORMAT(?: for pattern .*)?; Expected (\w+); Got (\w+)$) => The values of FORMAT do not go with its format: expected $1, got $2
+  to FORMAT(?: for pattern .*)?; Expected (\w+); Got (\w+)$ => The values of FORMAT do not go with its format: expected $1, got $2
   Failed to parse input|Mismatch between format|string has been parsed|result from parsing|matched format element => A date or time does not have the format given
-  (?i:null element) => An array in the result has a NULL element
+  null element => An array in the result has a NULL element
   has maximum length => Text is too long for its type
   pattern ends with a backslash => A LIKE pattern ends with a backslash
   shift by negative => Bitwise shifts take no negative number
-  argument .*(cannot|must not) be negative => Length must not be negative
-  (?i:unparseable IP|invalid IP address) => Text is not an IP address
+  \w argument .*(cannot|must not) be negative => Length must not be negative
+  unparseable IP|invalid IP address => Text is not an IP address
   NET\.IP_\w+\(\) => A mask has 4 or 16 bytes, and no more bits
   bytes to UTF8|not valid UTF-8 => Bytes are not UTF-8
   BYTES requires equal length => Bitwise operators take BYTES of the same length
   arrays with more than => Array is too large: use larger steps or a shorter range
-  (?i:exceeds max\w* allowed output size) => Text is too long
+  exceeds max\w* allowed output size => Text is too long
   decode invalid (\w+) string => Text is not $1
-  (?i:overflow|underflow|out[- ]of[- ](the allowed )?range|not in range|range is -?\d|Floating point error|negative value|SQRT cannot be|to invalid (date|time)|extracted from timestamp|^Cannot convert date|^Invalid (codepoint|ASCII value)|must be (positive|non-zero|in ascending order)) => A number or date is out of range
-  (?i:^(Bad|Invalid) \w+( value)?: |^Invalid \w+ string |Could not (cast|convert)|^Cannot (cast|convert) value|non-finite|^Timezone is not allowed) => A value cannot be converted to the type asked for
-`)
+  overflow|underflow|out[- ]of[- ](the allowed )?range|not in range|range is -?\d|Floating point error|negative value|SQRT cannot be|to invalid (date|time)|extracted from timestamp|^Cannot convert date|^Invalid (codepoint|ASCII value)|must be (positive|non-zero|in ascending order) => A number or date is out of range
+  ^(Bad|Invalid) \w+( value)?: |^Invalid \w+ string |Could not (cast|convert)|^Cannot (cast|convert) value|non-finite|^Timezone is not allowed => A value cannot be converted to the type asked for
+`,
+  anyCase,
+)
 
 /** Errors about types, in words that say what to write. Objects in the logs are arrays of one record, whose types are too long to show. */
 const aboutTypes: [RegExp, string][] = [
@@ -259,11 +265,14 @@ function withoutFields(text: string): string {
 }
 
 /** What else than bytes a query may have too many of. */
-const aboutResourceLimits = patterns(String.raw`
-  (?i:planning|too complex) => The query is too complex for BigQuery: use fewer subqueries, or split it into several queries
-  (?i:CPU seconds) => The query computes too much for what it reads: join or match fewer rows with each other
-  (?i:memory|shuffle|resources exceeded) => The query needs more memory than BigQuery has for it: filter before it sorts, groups or joins
-`)
+const aboutResourceLimits = patterns(
+  String.raw`
+  planning|too complex => The query is too complex for BigQuery: use fewer subqueries, or split it into several queries
+  CPU seconds => The query computes too much for what it reads: join or match fewer rows with each other
+  memory|shuffle|resources exceeded => The query needs more memory than BigQuery has for it: filter before it sorts, groups or joins
+`,
+  anyCase,
+)
 
 /** Says by how much a limit of bytes is passed, where BigQuery does. */
 function bytesMessage(message: string): string {
