@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import { iso } from '../../shared/answers/times.ts'
 import type { AlertStatus } from '../../shared/alerts/list.ts'
 import type { AlertWish } from '../../shared/alerts/draft.ts'
-import type { Link } from './link.ts'
+import type { Link } from './address.ts'
 import type { Made } from './logs/as-endpoint.ts'
 import {
   type Endpoint,

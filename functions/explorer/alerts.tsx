@@ -16,7 +16,7 @@ import {
 } from './alerts.ts'
 import { Button } from './controls.tsx'
 import { Icon } from './icon.tsx'
-import type { Link } from './link.ts'
+import type { Link } from './address.ts'
 import type { View } from './places.ts'
 import type { Opening } from './service.ts'
 

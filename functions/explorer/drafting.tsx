@@ -7,7 +7,7 @@ import type { Choices } from './choices.ts'
 import { Button, Copy, Menu } from './controls.tsx'
 import { download } from './copy.ts'
 import { Drafts, type Made } from './drafts.ts'
-import { writeLink } from './link.ts'
+import { writeLink } from './address.ts'
 import type { Endpoint } from './service.ts'
 
 /** `Asked` is as of `Made`. */

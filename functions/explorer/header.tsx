@@ -1,10 +1,10 @@
 /** The line above the open view: what is open, what else can be, and the windows that all views have. */
 import type { VNode } from 'preact'
-import { choosing, type Commands } from './commands.ts'
+import { choosing, type Commands } from './shortcuts.ts'
 import { Button, Choice, Menu } from './controls.tsx'
 import { openDialog } from './dialog.tsx'
 import { forgetKey } from './stored-key.ts'
-import { readLink } from './link.ts'
+import { readLink } from './address.ts'
 import { plainAddress } from './recent.ts'
 import { isShared } from './local-storage.ts'
 import type { Kind, Open, Places, View } from './places.ts'

@@ -15,7 +15,7 @@ import { edgeRow } from '../testing/edges.ts'
 import { startService, type TestService } from '../testing/service.ts'
 import { slowDown } from '../testing/slow.ts'
 import { describeInChromium } from '../testing/tab.ts'
-import { readLink } from './link.ts'
+import { readLink } from './address.ts'
 
 const project = 'qhzvnxwtrkdplmcoyaeb' // the example of the parameter
 const seed = Number(process.env['SOAK_SEED'] ?? Date.now() % 1e6)
@@ -124,7 +124,7 @@ function rowsOf(kind: (typeof kinds)[number], text: string): TakenRow[] {
 }
 
 /** @param at milliseconds since 1970 */
-function entryOf(i: number, at: number): { id: string } {
+function entryOf(i: number, at: number): { id: string; event_message: string; metadata: object } {
   const status = i % 4 === 0 ? 500 : 200
   const path = `/items/${i % 3}`
   const row = edgeRow(`entry-${i}`, new Date(at).toISOString(), project, path)

@@ -1,8 +1,8 @@
 /** All that can be done on the page, found by its name; and the keys that do some of it. */
 import { useEffect, useMemo } from 'preact/hooks'
-import { type Commands, keys, keyText } from './commands.ts'
+import { type Commands, keys, keyText } from './shortcuts.ts'
 import { Choose } from './controls.tsx'
-import { readLink } from './link.ts'
+import { readLink } from './address.ts'
 import { recentViews } from './recent.ts'
 import type { Places } from './places.ts'
 import type { Endpoint } from './service.ts'

@@ -1,6 +1,6 @@
 /** What one takes along from an endpoint or view to the next. */
 import { expect, test } from '@jest/globals'
-import type { Link } from './link.ts'
+import type { Link } from './address.ts'
 import { linkTo, Places } from './places.ts'
 import type { Endpoint, Opening } from './service.ts'
 

@@ -1,8 +1,8 @@
 /** Which endpoint is open and in which view, how one goes to another, and what each takes over from the last. */
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { Commands } from './commands.ts'
-import { type Link, readLink, writeLink } from './link.ts'
+import type { Commands } from './shortcuts.ts'
+import { type Link, readLink, writeLink } from './address.ts'
 import { noteRecent } from './recent.ts'
 import type { Watched } from './alerts.ts'
 import type { Savable } from './logs/as-endpoint.ts'

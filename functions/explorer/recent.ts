@@ -1,6 +1,6 @@
 /** The last views of an endpoint that were asked on this device. */
 import { readItem, writeItem } from './local-storage.ts'
-import { type Link, writeLink } from './link.ts'
+import { type Link, writeLink } from './address.ts'
 import type { Endpoint } from './service.ts'
 import { summaryOf } from './summary.ts'
 

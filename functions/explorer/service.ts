@@ -10,7 +10,7 @@ import type { ExplainedPart } from '../../shared/warm/explain.ts'
 import type { ProblemDocument } from '../http/problem.ts'
 import type { DraftAnswer } from '../query/draft.ts'
 import type { TableDescription } from '../query/endpoints.ts'
-import { type Link, queryOf } from './link.ts'
+import { type Link, queryOf } from './address.ts'
 
 export interface Endpoint {
   name: string

@@ -1,6 +1,6 @@
 /** Addresses in the words of the page, and the last ones that were asked, each once. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { readLink } from './link.ts'
+import { readLink } from './address.ts'
 import { noteRecent, recentViews } from './recent.ts'
 import type { Endpoint, Parameter } from './service.ts'
 import { initial, type State } from './logs/state.ts'

@@ -2,7 +2,7 @@
 import { comparisonText } from './logs/compare.ts'
 import { briefly, inBar, isOfZone, ranges } from './logs/range.ts'
 import { addressOf, type Filter, initial, readFilter, type State } from './logs/state.ts'
-import { type Link, readLink } from './link.ts'
+import { type Link, readLink } from './address.ts'
 import { type Parameter, parametersOf } from './service.ts'
 
 /**

@@ -20,7 +20,7 @@ import {
   silencedUntil,
   type Subject,
 } from './record.ts'
-import { sendAll, type StoredRecord } from './send.ts'
+import { sendAll, type StoredRecord } from './outbox.ts'
 
 /**
  * The rows of a subject's endpoint; `null` = not now, as others are at it.

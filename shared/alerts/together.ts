@@ -11,7 +11,7 @@ import {
   lightFields,
 } from '../cache/head.ts'
 import { refusalOf } from '../cache/refresh-claim.ts'
-import { cacheTimes } from '../cache/times.ts'
+import { cacheTimes } from '../cache/durations.ts'
 import { presentFor, readParameters } from '../endpoints/parameters.ts'
 import { queryText } from '../endpoints/query-string.ts'
 import type { QueryEngine } from '../engines/engine.ts'

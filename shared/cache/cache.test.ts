@@ -23,7 +23,7 @@ import {
   request,
   textOf,
 } from './testing/requests.ts'
-import { type CacheTimes, cacheTimes } from './times.ts'
+import { type CacheTimes, cacheTimes } from './durations.ts'
 
 /** Random bytes do not compress. */
 const oversized = made(randomBytes(16_000_001))

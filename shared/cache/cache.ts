@@ -27,7 +27,7 @@ import {
 } from './head.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
-import { type CacheTimes, cacheTimes, noteEveryMs } from './times.ts'
+import { type CacheTimes, cacheTimes, noteEveryMs } from './durations.ts'
 
 export interface CacheRequest {
   keyFields: CacheKeyFields

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Summary } from '../answers/answer.ts'
 import { leasedUntil } from './lease.ts'
-import { mistakeMs } from './times.ts'
+import { mistakeMs } from './durations.ts'
 import { EngineError } from '../engines/engine.ts'
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
 import { isReadable } from '../stores/format.ts'

@@ -13,7 +13,7 @@ import {
   type Writing,
 } from '../stores/store.ts'
 import { timeouts, withTimeout } from '../stores/calls.ts'
-import { cacheTimes, type LeaseTimes } from './times.ts'
+import { cacheTimes, type LeaseTimes } from './durations.ts'
 
 export interface Lease {
   /** Store time at which it was taken. */

@@ -22,7 +22,7 @@ import {
 } from './head.ts'
 import { conditionalWrite, type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
-import { cacheTimes, type LeaseTimes } from './times.ts'
+import { cacheTimes, type LeaseTimes } from './durations.ts'
 
 export interface Claim {
   keyFields: CacheKeyFields

@@ -14,7 +14,7 @@ import { withoutKeys } from '../key-text.ts'
 import { nearestName } from '../sql/hints.ts'
 import { beginning, visible } from '../visible-text.ts'
 import { booleans, type Pair, repeated, reservedNames, splitQuery, undecodable } from './query-string.ts'
-import { boundedRegExp } from './patterns.ts'
+import { boundedRegExp } from './bounded-regexp.ts'
 import { isoTimestamp, isRelative, relativeTime } from './timestamps.ts'
 
 export interface Parameters {

@@ -1,6 +1,6 @@
 /** What the service makes of a roll-up and the query over it: its layout, its level by the hour, and which calls that answers. */
 import type { Rollup } from '../engines/engine.ts'
-import { byTheHour, timeOf } from '../engines/levels.ts'
+import { byTheHour, timeOf } from '../engines/rollup-levels.ts'
 import { rollupShape } from '../engines/rollup-rules.ts'
 import { SqlError } from '../sql/error.ts'
 import { nameKey } from '../sql/relations.ts'

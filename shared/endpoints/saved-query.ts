@@ -2,7 +2,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
 import type { Binding, Rollup, Statement } from '../engines/engine.ts'
-import { boundedRegExp } from './patterns.ts'
+import { boundedRegExp } from './bounded-regexp.ts'
 import { parse } from '../sql/parser.ts'
 import { type Endpoint, type RollupAnswer, upstreamBindings } from './definition.ts'
 

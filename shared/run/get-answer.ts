@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { AnswerCache, CacheRequest } from '../cache/cache.ts'
 import { cacheKey, type CacheKeyFields } from '../cache/head.ts'
-import { cacheTimes } from '../cache/times.ts'
+import { cacheTimes } from '../cache/durations.ts'
 import { isCached } from '../endpoints/definition.ts'
 import { EngineError, type QueryEngine, type RunCost, type Statement } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'

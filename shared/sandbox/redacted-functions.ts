@@ -1,7 +1,7 @@
 /** The functions and operators of redacted callers' SQL, by what `redacted-sql.ts` lets them do, and forms of expressions. */
 import type { AnyNode, Expression } from '../sql/tree.ts'
 import { functionName } from '../sql/resolve/calls.ts'
-import { masks } from './masks.ts'
+import { masks } from './message-patterns.ts'
 
 /** The functions that may take what is stored, by what they do with it. What any other makes is only compared with constants. */
 const uses = {

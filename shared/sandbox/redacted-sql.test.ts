@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { storedTextIn } from './redacted-sql.ts'
 import { sandbox } from './sandbox.ts'
-import { masks } from './masks.ts'
+import { masks } from './message-patterns.ts'
 import { expectProcessorTime } from '../testing/processor-time.ts'
 import { logs } from './testing/endpoints.ts'
 

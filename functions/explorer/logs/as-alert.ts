@@ -1,7 +1,7 @@
 /** What of the logs view an alert can look at: one row of numbers over a window of time that moves. */
 import type { Watched } from '../alerts.ts'
 import { iso } from '../../../shared/answers/times.ts'
-import type { Link } from '../link.ts'
+import type { Link } from '../address.ts'
 import { now, parametersOf } from '../service.ts'
 import { aboutOf, narrowing } from '../summary.ts'
 import { freshBounds, made, type Shown } from './as-endpoint.ts'

@@ -2,7 +2,7 @@
 import { batch } from '@preact/signals'
 import type { Row } from '../../../shared/engines/engine.ts'
 import { type Answer, costOf, now, parametersOf, ServiceError } from '../service.ts'
-import { chartOf } from './chart.ts'
+import { chartOf } from './bars.ts'
 import { periodsOf, wholeOf } from './compare.ts'
 import { type Failure, takeLatest } from '../resource.ts'
 import { patternsIn, patternsSql } from './patterns.ts'

@@ -1,7 +1,7 @@
 /** What can be done in the logs view, by name; and the files of rows that leave the page. */
 import { spreadsheet } from '../../../shared/answers/csv.ts'
 import type { Value } from '../../../shared/engines/engine.ts'
-import { choosing, type Commands, where } from '../commands.ts'
+import { choosing, type Commands, where } from '../shortcuts.ts'
 import { copy, download } from '../copy.ts'
 import { now } from '../service.ts'
 import { columnsOf } from '../value.ts'

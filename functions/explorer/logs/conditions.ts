@@ -1,5 +1,5 @@
 /** Which rows are asked for: the tables they are read of, and the conditions of the state. */
-import { patternOfShape } from '../../../shared/sandbox/masks.ts'
+import { patternOfShape } from '../../../shared/sandbox/message-patterns.ts'
 import {
   as,
   at,

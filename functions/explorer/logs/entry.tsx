@@ -15,7 +15,7 @@ import type { Row } from '../../../shared/engines/engine.ts'
 import { type IsJson, type Node, childrenOf, isNested, nodesOf } from '../value.ts'
 import { Tree } from '../value.tsx'
 import { searchFor } from './conditions.ts'
-import { redactedText } from './chart.ts'
+import { redactedText } from './bars.ts'
 import { type Shape, fieldAt, identitiesIn, nameOf } from './shape.ts'
 
 interface Props {

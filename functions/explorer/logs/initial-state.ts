@@ -1,6 +1,6 @@
 /** The state that a link opens: what the link says, what this device keeps for its table, and the plain view else. */
 import { readItem, writeItem } from '../local-storage.ts'
-import type { Link } from '../link.ts'
+import type { Link } from '../address.ts'
 import { type Endpoint, parametersOf } from '../service.ts'
 import { fieldAt, measureOf, severityName, type Shape, tableTitle } from './shape.ts'
 import { initial, type State, stateOf } from './state.ts'

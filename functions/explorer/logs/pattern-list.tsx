@@ -1,5 +1,5 @@
 /** The patterns in place of the entries: each filters for what it counts, or out. */
-import { shapeAsFilter } from '../../../shared/sandbox/masks.ts'
+import { shapeAsFilter } from '../../../shared/sandbox/message-patterns.ts'
 import { Button } from '../controls.tsx'
 import { problemText } from '../resource.ts'
 import { byRise, comparisonText, differenceText, rankings, riseText, shareText } from './compare.ts'

@@ -3,7 +3,7 @@
  * make of a message, and answers one message of each group, of which the shape is made here: so redaction sees whole messages.
  */
 import type { Row } from '../../../shared/engines/engine.ts'
-import { masks, shapeOfMessage } from '../../../shared/sandbox/masks.ts'
+import { masks, shapeOfMessage } from '../../../shared/sandbox/message-patterns.ts'
 import { type Periods, wholeOf } from './compare.ts'
 import { type Asked, from } from './conditions.ts'
 import { at, lines, severityOf, string, timestamp } from './values.ts'

@@ -18,7 +18,7 @@ import { string } from './values.ts'
 import { entryOf, keyOf } from './rows.ts'
 import { allOf, fieldAt, measures, type Shape, shapeOf, tableColumn } from './shape.ts'
 import { searchFor } from './conditions.ts'
-import { chartOf } from './chart.ts'
+import { chartOf } from './bars.ts'
 import type { Range } from './range.ts'
 import {
   type After,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { readLink, writeLink } from '../link.ts'
+import { readLink, writeLink } from '../address.ts'
 import { comparisons } from './compare.ts'
 import {
   addressOf,

@@ -1,5 +1,5 @@
 /** The logs view's state, all of which is in the address. */
-import type { Link } from '../link.ts'
+import type { Link } from '../address.ts'
 import { type Comparison, comparisons } from './compare.ts'
 import { isOfZone } from './range.ts'
 import { isZone, type Zone } from './zone.ts'

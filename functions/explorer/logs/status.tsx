@@ -1,7 +1,7 @@
 /** The line above the rows: how many there are and what they cost, the filters, and what is done with them. */
 import { useMemo } from 'preact/hooks'
 import type { Row } from '../../../shared/engines/engine.ts'
-import { keyText, palette } from '../commands.ts'
+import { keyText, palette } from '../shortcuts.ts'
 import { Button, Copy, Menu, Popover } from '../controls.tsx'
 import { Icon } from '../icon.tsx'
 import { Failure } from '../problem.tsx'

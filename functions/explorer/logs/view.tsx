@@ -3,8 +3,8 @@
  * the browser's history, the page's own is not.
  */
 import { type VNode, createRef } from 'preact'
-import { type Commands, listenTo } from '../commands.ts'
-import type { Link } from '../link.ts'
+import { type Commands, listenTo } from '../shortcuts.ts'
+import type { Link } from '../address.ts'
 import type { View } from '../places.ts'
 import type { Watched } from '../alerts.ts'
 import { now, parametersOf } from '../service.ts'

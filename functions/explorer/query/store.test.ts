@@ -1,6 +1,6 @@
 /** Answers that are late, reordered, refused or stopped: what is on the screen is of one question, or says that it is not. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import type { Link } from '../link.ts'
+import type { Link } from '../address.ts'
 import type { Endpoint } from '../service.ts'
 import { QueryStore, redactionHeader } from './store.ts'
 

@@ -4,7 +4,7 @@
  */
 import { batch, computed, type Signal, signal } from '@preact/signals'
 import type { Problem } from '../../../shared/errors.ts'
-import { type Link, writeLink } from '../link.ts'
+import { type Link, writeLink } from '../address.ts'
 import { rowsWatched, type Watched } from '../alerts.ts'
 import type { Savable } from '../logs/as-endpoint.ts'
 import { takeLatest } from '../resource.ts'

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Answer } from '../../answers/answer.ts'
 import { describeStores } from '../../stores/testing/describe-stores.ts'
 import { AnswerCache } from '../cache.ts'
-import type { CacheTimes } from '../times.ts'
+import type { CacheTimes } from '../durations.ts'
 import { type Crowd, startCrowd } from './processes.ts'
 
 export interface Amounts {

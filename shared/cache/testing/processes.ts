@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '../../stores/store.ts'
 import type { Adapter } from '../../stores/testing/adapters.ts'
-import type { CacheTimes } from '../times.ts'
+import type { CacheTimes } from '../durations.ts'
 
 /** What a process is started with. */
 export interface Settings {

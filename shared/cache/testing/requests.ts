@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { StoreError } from '../../stores/store.ts'
 import type { CacheRequest } from '../cache.ts'
 import type { CacheKeyFields } from '../head.ts'
-import type { CacheTimes } from '../times.ts'
+import type { CacheTimes } from '../durations.ts'
 
 export const keyFields: CacheKeyFields = {
   endpointId: 'e1',

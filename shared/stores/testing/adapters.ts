@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Store } from '../store.ts'
 import { openFirestore } from '../firestore/store.ts'
 import { openSqlite } from '../sqlite/store.ts'
-import { cacheTimes } from '../../cache/times.ts'
+import { cacheTimes } from '../../cache/durations.ts'
 import { timeouts } from '../calls.ts'
 import { missingEmulator, useEmulator } from '../../../infra/google/firestore-emulator.ts'
 

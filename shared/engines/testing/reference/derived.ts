@@ -24,7 +24,7 @@ import {
 } from '../../../warm/testing/random-queries.ts'
 import { columns, historyOf } from '../../duckdb/testing/level-histories.ts'
 import type { Binding, QueryEngine, Result } from '../../engine.ts'
-import { byTheHour } from '../../levels.ts'
+import { byTheHour } from '../../rollup-levels.ts'
 import { ZetaSql } from './zetasql.ts'
 
 const [folder = '', subject = '', count = '10000', first = '1'] = process.argv.slice(2)

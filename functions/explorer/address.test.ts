@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { readLink, writeLink } from './link.ts'
+import { readLink, writeLink } from './address.ts'
 
 test('a link is read and written again', () => {
   const text = '#usage.api-counts?interval=daily&sql=SELECT+1&.row=5'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { choosing, keys, keyText, where } from './commands.ts'
+import { choosing, keys, keyText, where } from './shortcuts.ts'
 
 test('a key is shown as keyboards have it', () => {
   const names = ['Search', 'Close the entry', 'Run', 'All commands', 'Complete SQL', 'Change key']

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { SqlError } from '../sql/error.ts'
 import { LevelHistories, type Mutant } from './duckdb/testing/level-histories.ts'
-import { type ByHour, byTheHour } from './levels.ts'
+import { type ByHour, byTheHour } from './rollup-levels.ts'
 
 const columns = 'COUNT(*) AS n, MAX(t.v) AS most'
 const rollup = {

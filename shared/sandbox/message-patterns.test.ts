@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { patternOfShape, shapeOfMessage } from './masks.ts'
+import { patternOfShape, shapeOfMessage } from './message-patterns.ts'
 
 const edge = (agent: string) =>
   `GET | 200 | 203.0.113.7 | 8f3ab0c1d2e3f4a5 | https://a.example.co/items | ${agent}`
