@@ -30,7 +30,7 @@ export function SaveAs({ apiKey, endpoint, all, close }: Props) {
   const described = (title: string) => {
     const { about } = chosen(title)
     const from = `Made on the page, of ${endpoint.name}.`
-    return about === '' ? from : `${about.charAt(0).toUpperCase()}${about.slice(1)}. ${from}`
+    return about === '' ? from : `${title}: ${about}. ${from}`
   }
   return (
     <Drafting<Asked>
