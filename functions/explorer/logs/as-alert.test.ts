@@ -19,7 +19,7 @@ import { alertOf, type Chosen, firstChoice, rowsWatched, type Watched } from '..
 import { type Answer, type Endpoint } from '../service.ts'
 import { appRow, withAppLogs } from '../testing/app-logs.ts'
 import { watchedBy, watchedOf } from './as-alert.ts'
-import { type Shape, shapeOf } from './shape.ts'
+import { allOf, type Shape, shapeOf } from './shape.ts'
 import { type Filter, initial, type State } from './state.ts'
 
 const now = Date.parse('2026-03-10T12:30:00.000Z')
@@ -70,7 +70,8 @@ afterAll(async () => {
 })
 
 function viewed(of: string, table: string, patch: Partial<State>, measure = 'rows'): Watched {
-  const shape = shapes.get(of)!.find(each => each.table === table)!
+  const own = shapes.get(of)! as [Shape, ...Shape[]]
+  const shape = table === '*' ? allOf(own) : own.find(each => each.table === table)!
   const values: Record<string, string> = of === 'logs.all' ? { project: 'shop' } : {}
   const state: State = { ...initial, values, table, redact: false, ...patch }
   const shown = { endpoint: endpoints.get(of)!, state, shape, range: { from: null, to: null } }
@@ -176,6 +177,20 @@ const cases: [
   ],
   ['nothing', () => ['app', viewed('app', 'app', nobody)], { side: 'none' }, 'firing', 0],
   ['something', () => ['app', viewed('app', 'app', {})], { side: 'none' }, 'ok', 15],
+  [
+    'entries of all tables',
+    () => ['logs.all', viewed('logs.all', '*', {})],
+    { bound: '0', window: '1d' },
+    'firing',
+    3,
+  ],
+  [
+    'a share of the entries of all tables',
+    () => ['logs.all', viewed('logs.all', '*', {}, 'share:error')],
+    { bound: '0', window: '1d' },
+    'ok',
+    0,
+  ],
   [
     'as much as an hour before',
     () => ['app', viewed('app', 'app', {})],

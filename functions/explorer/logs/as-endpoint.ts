@@ -9,7 +9,7 @@ import { momentSql, reachOf } from './moment-sql.ts'
 import type { Range } from './range.ts'
 import { type Field, fieldAt, nameOf, type Shape, tableColumn } from './shape.ts'
 import { histogramSql, rowsSql } from './sql.ts'
-import type { Filter, Scalar, State } from './state.ts'
+import type { Filter, State } from './state.ts'
 import type { Store } from './store.ts'
 import { zoneName } from './zone.ts'
 
@@ -55,8 +55,9 @@ export function rowsAsEndpoint(shown: Shown, limit: number): Made {
   return made(shown, (asked, range) => rowsSql({ ...shown.state, ...asked }, shown.shape, range, limit))
 }
 
-/** @param split as the chart was asked for */
-export function chartAsEndpoint(shown: Shown, split: { width: number; values: Scalar[] }): Made {
+/** Other values of its field may come tomorrow than those that are drawn. @param width of a bucket, in microseconds */
+export function chartAsEndpoint(shown: Shown, { width }: { width: number }): Made {
+  const split = { width, values: 'each' } as const
   return made(shown, (asked, range) => histogramSql({ ...shown.state, ...asked }, shown.shape, range, split))
 }
 

@@ -49,9 +49,10 @@ function union(
   range: Range,
   { read, past = () => null, each = [] }: Reading,
 ): string {
-  const columns = [...all.fields, all.severity].filter(
+  const needed = [...all.fields, all.severity].filter(
     column => column !== null && read.some(field => field?.steps === column.steps),
   ) as Field[]
+  const columns = needed.length > 0 ? needed : [all.time] // rows are counted by something
   // Each has its messages in a column of its own.
   const asked = (part: Shape): Asked => ({
     ...state,

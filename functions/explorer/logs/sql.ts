@@ -80,8 +80,8 @@ export function entrySql({ table, time, id }: Shape, key: Pick<Entry, 'time' | '
 interface Buckets {
   /** In microseconds. */
   width: number
-  /** `null` = all rows of a bucket are one. */
-  values: Scalar[] | null
+  /** Of the state's field, those that are told apart; `each` = all there are; `null` = all rows of a bucket are one. */
+  values: Scalar[] | 'each' | null
   /** By how much later rows count than they are. */
   shift?: number
 }
@@ -89,7 +89,7 @@ interface Buckets {
 /**
  * Rows of bucket, value, entries and, where these are measured, `counted`, the rows that have a number, and `all_rows`; the
  * value is the severity, or one of `values` of the state's field, or NULL for others, of which `absent` tells those without
- * the field.
+ * the field. Where each value is told apart, NULL stands for those alone.
  */
 export function histogramSql(
   state: Asked & Pick<State, 'by' | 'measure'>,
@@ -104,7 +104,10 @@ export function histogramSql(
   // A number of all severities together is one line.
   const isSplit = values && kind && (field || state.measure === 'rows')
   const split = isSplit
-    ? [as(kind, field ? splitName(field) : 'severity'), field && `${first(field)} IS NULL AS absent`]
+    ? [
+        as(kind, field ? splitName(field) : 'severity'),
+        field && values !== 'each' && `${first(field)} IS NULL AS absent`,
+      ]
     : []
   const keys = [bucket, ...split].filter(Boolean)
   const all = measureOf(state.measure, shape) ? ['COUNT(*) AS all_rows'] : []
@@ -240,9 +243,10 @@ function splitName(field: Field): string {
 }
 
 /** The value where it is listed, else NULL. */
-function among(field: Field, values: Scalar[]): string {
-  const listed = values.filter(value => value !== null).map(value => literal(value, field))
+function among(field: Field, values: Scalar[] | 'each'): string {
   const value = shownAsText(first(field), field)
+  if (values === 'each') return value
+  const listed = values.filter(value => value !== null).map(value => literal(value, field))
   return `IF(${listed.length === 0 ? 'FALSE' : `${value} IN (${listed.join(', ')})`}, ${value}, NULL)`
 }
 
