@@ -5,6 +5,7 @@ import {
   alertOf,
   Alerts,
   type Chosen,
+  conditionText,
   distance,
   firstChoice,
   nextOf,
@@ -49,6 +50,15 @@ test.each([
   ['2026-03-08T00:00:00Z', '3 days'],
 ])('%s is %s away', (time, words) => {
   expect(distance(time, at)).toBe(words)
+})
+
+test.each([
+  [{ value: 'entries', above: 600 }, 'entries more than 600'],
+  [{ value: 'rows', below: 1 }, 'rows less than 1'],
+  [{ value: 'failed', of: 'calls', above: 0.1 }, 'failed / calls more than 0.1'],
+  [{ value: 'entries', above: 2, beforeMs: 86_400_000 }, 'entries more than 2 times 24 h before'],
+])('a condition is said in words: %j', (condition, words) => {
+  expect(conditionText(condition)).toBe(words)
 })
 
 test('what is due is evaluated with the next call, and all else at its time', () => {

@@ -115,10 +115,20 @@ export function summaryOf(all: AlertStatus[]): string {
 
 /** Such as `3 min`, `2 h`, `5 days`, of a time that is past or to come. @param at the present, milliseconds */
 export function distance(time: string, at: number): string {
-  const seconds = Math.abs(Date.parse(time) - at) / 1000
+  return lengthText(Math.abs(Date.parse(time) - at) / 1000)
+}
+
+function lengthText(seconds: number): string {
   if (seconds < 90) return `${Math.round(seconds)} s`
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`
   return seconds < 36 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
+}
+
+/** `entries more than 600`, `failed / calls more than 2 times 3 h before` */
+export function conditionText({ value, of, above, below, beforeMs }: AlertStatus['condition']): string {
+  const number = of === undefined ? value : `${value} / ${of}`
+  const bound = above === undefined ? `less than ${below}` : `more than ${above}`
+  return `${number} ${bound}${beforeMs === undefined ? '' : ` times ${lengthText(beforeMs / 1000)} before`}`
 }
 
 /** When it is evaluated next, in words. @param at the present, milliseconds */

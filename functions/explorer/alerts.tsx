@@ -4,6 +4,7 @@ import type { AlertStatus } from '../../shared/alerts/list.ts'
 import { queryText } from '../../shared/endpoints/query-string.ts'
 import {
   Alerts,
+  conditionText,
   distance,
   nextOf,
   rowsOf,
@@ -101,7 +102,7 @@ interface OneProps {
 
 /** A line that says how it is; pressed, what was told and to whom. */
 function One({ alert, at, follow, isNamed }: OneProps & { isNamed: boolean }) {
-  const { endpoint, value, since, silencedUntil, undelivered, text, parameters, severity } = alert
+  const { endpoint, condition, value, since, silencedUntil, undelivered, text, parameters, severity } = alert
   const state = stateOf(alert)
   return (
     <details class="alert">
@@ -109,8 +110,7 @@ function One({ alert, at, follow, isNamed }: OneProps & { isNamed: boolean }) {
         <State state={state} severity={severity} />
         <strong>{alert.alert}</strong>
         <span class="parameters">
-          {isNamed && `${endpoint} `}
-          {queryText(parameters)}
+          {[isNamed && endpoint, conditionText(condition), queryText(parameters)].filter(Boolean).join(' · ')}
         </span>
         {since !== null && <Time time={since}>for {distance(since, at)}</Time>}
         <span class="number">{value === null ? '' : shortNumber(value)}</span>

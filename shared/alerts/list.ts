@@ -1,6 +1,6 @@
 /** The alerts of endpoints, each with the state of each of its sets. */
 import pMap from 'p-map'
-import type { Endpoint, Severity } from '../endpoints/definition.ts'
+import type { Condition, Endpoint, Severity } from '../endpoints/definition.ts'
 import type { Store } from '../stores/store.ts'
 import { type AlertRecord, recordAt, recordIn, silencedUntil, type Subject, type Told } from './record.ts'
 import { type LastTurn, maxAgeMs } from './due.ts'
@@ -12,6 +12,7 @@ export interface AlertStatus {
   endpoint: string
   severity: Severity
   parameters: Record<string, string>
+  condition: Condition
   /** `null` = it was not evaluated yet. */
   state: ToldState | 'pending' | null
   /** ISO 8601. */
@@ -82,6 +83,7 @@ async function statusOf(
     endpoint: endpoint.name,
     severity: alert.severity,
     parameters: Object.fromEntries(Object.entries(set).map(([name, value]) => [name, String(value)])),
+    condition: alert.condition,
     state: shown?.state ?? null,
     since: shown ? new Date(shown.since).toISOString() : null,
     value: record?.value ?? null,
