@@ -350,7 +350,7 @@ describeInChromium('journeys', { width: 1024, height: 768 }, tab => {
     await rows()
       .nth(all - 10)
       .waitFor({ state: 'detached' }) // the last 15 minutes begin two minutes later
-    await button('Follow').click()
+    await button('Following').click()
     await button('Run').waitFor()
   })
 })

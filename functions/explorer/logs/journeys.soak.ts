@@ -1331,7 +1331,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await follow.textContent()).toBe('Follow to now')
     await follow.click()
     await page.getByText('waiting for new rows').waitFor()
-    expect(await follow.textContent()).toBe('Follow')
+    expect(await follow.textContent()).toBe('Following')
     await follow.click()
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
     const runs = () => page.getByRole('button', { name: 'Run', exact: true }).boundingBox()

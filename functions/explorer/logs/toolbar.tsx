@@ -248,14 +248,16 @@ function Search({ store, place }: { store: Store; place: RefObject<HTMLInputElem
 
 function Follow({ store, follow }: { store: Store; follow(): void }) {
   const live = isLive(store.state.value)
+  const isOn = store.following.value !== null
+  const start = `Add new entries as they come${live ? '' : ', up to now and the newest first'}`
   return (
     <Button
       class="follow folds"
-      aria-pressed={store.following.value !== null}
-      title={`Add new entries as they come${live ? '' : ', up to now and the newest first'}`}
+      aria-pressed={isOn}
+      title={isOn ? 'Add no more entries' : start}
       press={follow}>
       <Icon name="follow" />
-      {live ? 'Follow' : 'Follow to now'}
+      {isOn ? 'Following' : live ? 'Follow' : 'Follow to now'}
     </Button>
   )
 }
