@@ -165,6 +165,13 @@ const views: [what: string, endpoint: string, table: string, patch: Partial<Stat
       ['method', 'status_code_from', 'status_code_to'],
     ],
     [
+      'bounds of numbers, of which a whole number cannot be a parameter of a fraction',
+      'logs.all',
+      'edge_logs',
+      { filters: [filter('metadata.response.origin_time', '>=', 10.5), filter(status, '<=', 500)] },
+      ['status_code_to'],
+    ],
+    [
       'alternatives, an exclusion, a regular expression, and a column that rows are sorted by',
       'logs.all',
       'edge_logs',

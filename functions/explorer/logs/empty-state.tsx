@@ -64,7 +64,7 @@ function waysOn(store: Store): { name: string; press(): void }[] {
   const filter = filterIn(search, shape.value)
   const ways = [
     filter && {
-      name: `Filter ${nameOf(filter)} = ${String(filter.value)}`,
+      name: `Filter ${nameOf(filter)} ${filter.operator} ${String(filter.value)}`,
       press: () => store.change({ search: '', ...withFilter(state.value, filter) }),
     },
     scope === 'message' && { name: 'Look in all fields', press: () => store.change({ scope: 'entry' }) },

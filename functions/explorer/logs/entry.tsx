@@ -16,7 +16,7 @@ import { type IsJson, type Node, childrenOf, isNested, nodesOf } from '../value.
 import { Tree } from '../value.tsx'
 import { searchFor } from './conditions.ts'
 import { redactedText } from './bars.ts'
-import { type Shape, fieldAt, identitiesIn, nameOf } from './shape.ts'
+import { type Shape, fieldAt, identitiesIn, isNumber, nameOf } from './shape.ts'
 
 interface Props {
   store: Store
@@ -221,9 +221,11 @@ function LeafActs({ path, value, ...of }: Of & { path: string; value: Scalar }) 
   const { store, shape } = of
   const field = fieldAt(shape, path)
   const canFilter = field !== null && !isHidden(value, of)
+  const isOrdered = canFilter && value !== null && (isNumber(field) || field.type === 'TIMESTAMP')
   // JSON itself is compared by its text.
   const compared = field?.type === 'JSON' ? JSON.stringify(value) : value
-  const filter = (operator: '=' | '!=') => () => store.filter({ path, operator, value: compared })
+  const filter = (operator: '=' | '!=' | '>=' | '<=') => () =>
+    store.filter({ path, operator, value: compared })
   const act = (name: string, words: string, press: () => void) => (
     <Button label={`${words} ${path}`} press={press}>
       {name}
@@ -233,6 +235,8 @@ function LeafActs({ path, value, ...of }: Of & { path: string; value: Scalar }) 
     <span class="leaf-acts">
       {canFilter && act('=', 'Filter for', filter('='))}
       {canFilter && act('≠', 'Filter out', filter('!='))}
+      {isOrdered && act('≥', 'Filter for this or more of', filter('>='))}
+      {isOrdered && act('≤', 'Filter for this or less of', filter('<='))}
       {field && act('column', 'Column of', () => store.column(path))}
       {field && act('values', 'Values of', () => of.values(path))}
       {isSought(path, value, of) &&

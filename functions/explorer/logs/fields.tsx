@@ -107,7 +107,11 @@ function Values({ named: { field }, store, top, whole }: ItemProps) {
       )}
       {typeof statistics === 'string' && <p class="hint">{statistics}</p>}
       {statistics && typeof statistics === 'object' && (
-        <Numbers of={statistics} unit={unitOf(nameOf(field))} />
+        <Numbers
+          of={statistics}
+          unit={unitOf(nameOf(field))}
+          filter={value => store.filter({ path, operator: '>=', value })}
+        />
       )}
       {top === null ? (
         <p class="hint">Counting …</p>
@@ -141,8 +145,15 @@ function Values({ named: { field }, store, top, whole }: ItemProps) {
 
 const bins = 24
 
-/** The amounts of a number field, and how they are spread up to the 99th percentile. */
-function Numbers({ of, unit }: { of: Statistics; unit: string }) {
+interface NumbersProps {
+  of: Statistics
+  unit: string
+  /** Shows the rows with such a value or a higher one. */
+  filter(least: number): void
+}
+
+/** The amounts of a number field, each of them a filter, and how they are spread up to the 99th percentile. */
+function Numbers({ of, unit, filter }: NumbersProps) {
   const { least, most, average, percentiles, counted } = of
   const named = [
     ['min', least],
@@ -164,7 +175,15 @@ function Numbers({ of, unit }: { of: Statistics; unit: string }) {
         {named.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{amount(value, unit)}</dd>
+            <dd>
+              <Button
+                class="quiet"
+                title={`Filter for at least ${amount(value, unit)}`}
+                // The other figures are values of rows, and stay exact: fewer digits could leave out that row.
+                press={() => filter(name === 'average' ? Number(value.toPrecision(6)) : value)}>
+                {amount(value, unit)}
+              </Button>
+            </dd>
           </div>
         ))}
       </dl>

@@ -102,7 +102,20 @@ describe('a search that names a field', () => {
   })
 
   test.each([
+    ['status>=500', '>=', 500],
+    [' status <= -5 ', '<=', -5],
+    ['status>500', '>', 500],
+    ['status < 500', '<', 500],
+  ])('%s bounds a number', (search, operator, value) => {
+    expect(filterIn(search, table(columns)!)).toEqual({ path: 'status', operator, value })
+  })
+
+  test.each([
     '500',
+    'words>=a',
+    'happened>=1',
+    'status>>5',
+    'status>=',
     'status:ok',
     'status:',
     'https://a.b',

@@ -1,6 +1,14 @@
 /** Which columns of a table are its time, message, id and severity: as the definition says, or by convention of names. */
 import type { ColumnDescription, TableDescription } from '../../query/endpoints.ts'
-import { everyTable, type Filter, readFilter, type Scalar, severities, type Severity } from './state.ts'
+import {
+  everyTable,
+  type Filter,
+  operators,
+  readFilter,
+  type Scalar,
+  severities,
+  type Severity,
+} from './state.ts'
 
 /** A value of an entry: a column, or a field of nested ones. */
 export interface Field {
@@ -190,15 +198,20 @@ export function measureOf(measure: string, shape: Shape): Measure | null {
   return kind && field && isNumber(field) ? { kind, field } : null
 }
 
-/** @returns the filter that a search such as `status_code:500` or `path=/rest` stands for; `null` = none */
+/** A name, a sign and a value. */
+const written = /^\s*([^\s:=<>]+)\s*(>=|<=|[:=<>])\s*(.+?)\s*$/s
+
+/** @returns the filter that a search such as `status_code:500`, `path=/rest` or `origin_time >= 300` stands for; `null` = none */
 export function filterIn(search: string, shape: Shape): Filter | null {
-  const [, name = '', text = ''] = /^\s*([^\s:=]+)\s*[:=]\s*(.+?)\s*$/s.exec(search) ?? []
+  const [, name = '', sign = '', text = ''] = written.exec(search) ?? []
   const named = ({ path, type }: Field) => path.endsWith(`.${name}`) && type !== 'JSON'
   const field = fieldAt(shape, name) ?? [...shape.likely, ...shape.fields].find(named)
   if (!field || field.type === 'JSON') return null
+  const operator = operators.find(other => other === sign) ?? '='
+  if (operator !== '=' && !isNumber(field)) return null
   const quoted = /^(["'])(.*)\1$/s.exec(text)?.[2]
   const value = valueIn(quoted ?? text, field)
-  return value === null ? null : { path: field.path, operator: '=', value }
+  return value === null ? null : { path: field.path, operator, value }
 }
 
 /** @returns `null` where the field cannot have it */

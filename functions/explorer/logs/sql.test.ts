@@ -205,6 +205,9 @@ describe('rows', () => {
     const status = 'metadata.response.status_code'
     expect(await count({ filters: [{ path: status, operator: '>=', value: 200 }] })).toBe(24)
     expect(await count({ filters: [{ path: status, operator: '>', value: 200 }] })).toBe(0)
+    expect(await count({ filters: [{ path: status, operator: '<=', value: 200 }] })).toBe(24)
+    expect(await count({ filters: [{ path: status, operator: '<=', value: 199.5 }] })).toBe(0)
+    expect(await count({ filters: [{ path: status, operator: '>=', value: 199.5 }] })).toBe(24)
     expect(await count({ filters: [{ path: status, operator: '=', value: null }] })).toBe(1)
     expect(await count({ filters: [{ path: status, operator: '!=', value: null }] })).toBe(24)
     expect(

@@ -6,6 +6,7 @@ import {
   addressOf,
   askedOf,
   cleared,
+  type Filter,
   filterText,
   initial,
   lists,
@@ -16,6 +17,7 @@ import {
   severities,
   type State,
   stateOf,
+  withFilter,
 } from './state.ts'
 
 const before: State = { ...initial, values: {}, table: 'edge_logs', redact: false }
@@ -60,6 +62,16 @@ const states: fc.Arbitrary<State> = fc.record({
 test('another order of values and patterns asks for nothing', () => {
   const ranked: State = { ...before, rank: 'rise' }
   expect([askedOf(ranked), patternsAskedOf(ranked)]).toEqual([askedOf(before), patternsAskedOf(before)])
+})
+
+test('a filter takes the place of one of the same value, a bound that of the bound on its side', () => {
+  const of = (operator: Filter['operator'], value: number, path = 'time') => ({ path, operator, value })
+  const after = (added: Filter, ...filters: Filter[]) => withFilter({ ...before, filters }, added).filters
+  expect(after(of('!=', 3), of('=', 3), of('=', 4))).toEqual([of('=', 4), of('!=', 3)])
+  expect(after(of('>=', 5), of('>=', 3), of('<=', 9))).toEqual([of('<=', 9), of('>=', 5)])
+  expect(after(of('>=', 5), of('>', 3))).toEqual([of('>=', 5)])
+  const others = [of('>=', 3, 'size'), of('!=', 4)]
+  expect(after(of('>=', 5), ...others)).toEqual([...others, of('>=', 5)])
 })
 
 describe('the address', () => {

@@ -142,10 +142,13 @@ export function readFilter(text: string): Filter | null {
   }
 }
 
-/** In place of a filter for or against the same value. */
+/** In place of a filter for or against the same value, and of a bound on the same side. */
 export function withFilter({ filters }: State, added: Filter): Partial<State> {
-  const same = ({ path, value }: Filter) => path === added.path && value === added.value
-  return { filters: [...filters.filter(other => !same(other)), added] }
+  const isBound = /^[<>]/.test(added.operator)
+  const replaced = ({ path, operator, value }: Filter) =>
+    path === added.path &&
+    (value === added.value || (isBound && operator.charAt(0) === added.operator.charAt(0)))
+  return { filters: [...filters.filter(other => !replaced(other)), added] }
 }
 
 /** With the column, or without it where it is there. */
